@@ -18,12 +18,12 @@ enum trace_record_kind {
     /* the worker finished; figure: time in the kernel, wait_ns: idle before it. is_whole: all of it counts as STORED,
      * without another record */
     CHUNK_COMPUTED,
-    CHUNK_STORED,    /* results are on the disk, or received if none are collected */
-    CHUNK_DROPPED,   /* results do not count: another worker's do, or they were only compared */
-    CHUNK_RETURNED,  /* iterations not begun were given up for others */
-    CHUNK_FAILED,    /* iterations failed */
-    CHUNK_UNDONE,    /* not computed by this worker any more: it leaves, or the loop stops */
-    CHUNK_LOST,      /* the worker was lost with them */
+    CHUNK_STORED,   /* results are on the disk, or received if none are collected */
+    CHUNK_DROPPED,  /* results do not count: another worker's do, or they were only compared */
+    CHUNK_RETURNED, /* iterations not begun were given up for others */
+    CHUNK_FAILED,
+    CHUNK_UNDONE, /* not computed by this worker any more: it leaves, or the loop stops */
+    CHUNK_LOST,
     CHUNK_RANK_LOST, /* rank `worker`, a worker or a master, was lost; no chunk */
     CHUNK_RESUMED,   /* done by an earlier run, according to its journal; no chunk and no worker */
     CHUNK_KINDS
@@ -33,7 +33,7 @@ enum trace_record_kind {
 enum chunk_reason {
     CHUNK_REASON_NONE,
     CHUNK_REASON_OWN,      /* from the pool: cut for it */
-    CHUNK_REASON_OTHER,    /* from the pool: cut for another worker, as it had none of its own */
+    CHUNK_REASON_OTHER,    /* from the pool: cut for another worker, because this one had none */
     CHUNK_REASON_CUT,      /* cut at its request */
     CHUNK_REASON_REQUEUED, /* another worker was lost with it, or failed */
     CHUNK_REASON_RECALLED, /* another worker had not begun it */
@@ -44,9 +44,9 @@ enum chunk_reason {
 };
 
 struct trace_record {
-    uint64_t at_ns; /* clock of the noting machine's events */
+    uint64_t at_ns;
     uint64_t first, count;
-    uint64_t figure;  /* see enum trace_record_kind */
+    uint64_t figure;
     uint64_t wait_ns; /* COMPUTED only */
     uint32_t worker;  /* rank */
     uint32_t chunk;   /* chunk number of this worker; 0: none */
@@ -58,11 +58,11 @@ struct trace_record {
 _Static_assert(sizeof(struct trace_record) == 64, "a line of a cache, and a part of any page");
 
 struct trace_sink {
-    struct trace_record *next, *end;       /* room for at least one record */
-    void (*take)(struct trace_sink *sink); /* takes the noted records and makes room */
+    struct trace_record *next, *end;
+    void (*take)(struct trace_sink *sink);
 };
 
-/* The next record, to be filled in completely before trace_note(); requires a sink. */
+/* Returns the next record, to be filled in completely before trace_note(); requires a sink. */
 static inline struct trace_record *trace_next(const struct trace_sink *sink)
 {
     return sink->next;

@@ -12,11 +12,11 @@ enum mail_type { TO_WORKER, TO_SERVER, IS_STORED };
 
 struct mail {
     enum mail_type type;
-    size_t size;        /* of the message after it */
-    const void *data;   /* payload of a data message, borrowed from the executor; may be NULL */
-    bool has_payload;   /* inline or data; must be returned to the executor */
-    const void *source; /* its address there */
-    struct part part;   /* IS_STORED */
+    size_t size;      /* of the message after it */
+    const void *data; /* payload of a data message, borrowed from the executor; may be NULL */
+    bool has_payload; /* inline or data; must be returned to the executor */
+    const void *source;
+    struct part part;
 };
 
 static unsigned char *computing_append(struct computing *computing, size_t bytes)
@@ -65,7 +65,6 @@ static void computing_forget_copies(struct computing *computing)
     }
 }
 
-/* Memory until the next step; NULL if memory runs out. */
 static unsigned char *computing_place(struct computing *computing, size_t size)
 {
     const size_t aligned = (size + 15) / 16 * 16;
@@ -120,7 +119,6 @@ static void computing_pass_action(struct computing *computing, const struct acti
     actions_add(computing->out, &copy);
 }
 
-/* Forwards the counts for --inject-delay. */
 static void computing_pass_counts(struct computing *computing)
 {
     computing->out->calculations += computing->of_server.calculations;
@@ -152,7 +150,7 @@ static void store_own(struct computing *computing, const struct action *action)
     assert(computing->handled != NULL && computing->handled->payload == PAYLOAD_DATA);
     store.type = ACTION_STORE;
     store.store.data = computing->handled->payload_data;
-    actions_add(computing->out, &store); /* the executor keeps the data */
+    actions_add(computing->out, &store); /* The executor keeps the data. */
 }
 
 static void server_acts(void *context, const struct action *action)
@@ -206,7 +204,6 @@ static void step_worker(struct computing *computing, const struct event *event)
     computing->worker.step(computing->worker.self, event, &computing->of_worker);
 }
 
-/* The server has dropped its own worker: its computation is ended, and its output ignored. */
 static void lose_worker(struct computing *computing, uint64_t now_ns)
 {
     const struct event lost = {.type = EVENT_RANK_LOST, .now_ns = now_ns, .from = computing->rank};
@@ -243,7 +240,7 @@ static void deliver_mail(struct computing *computing, const struct mail *mail, c
         actions_add(computing->out, &(struct action){.type = ACTION_TAKEN, .taken = mail->source});
 }
 
-/* Delivers the queued messages. Entries are copied, because the queue may move meanwhile. */
+/* Delivers the queued messages. Entries are copied, because the queue may move while they are handled. */
 static void deliver_all(struct computing *computing, uint64_t now_ns)
 {
     unsigned char bytes[MESSAGE_MAX];
@@ -268,7 +265,7 @@ static void step_both_at_deadline(struct computing *computing, const struct even
         step_worker(computing, event);
 }
 
-/* The rank is ended before it has begun: the server reports why; the worker starts and is ended. */
+/* Ends a rank that has not begun: the server reports why; the worker starts and is ended. */
 static void end_both(struct computing *computing, const struct event *event)
 {
     const struct event start = {.type = EVENT_START, .now_ns = event->now_ns};
@@ -311,7 +308,7 @@ static void computing_step(void *self, const struct event *event, struct actions
         step_server(computing, event);
         break;
     case EVENT_MESSAGE:
-    case EVENT_STOLEN: /* from other ranks */
+    case EVENT_STOLEN: /* These come from other ranks. */
     case EVENT_STORED:
     case EVENT_DRAIN:
     case EVENT_MORE:

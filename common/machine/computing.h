@@ -6,9 +6,9 @@
  * take no time and no MPI. Events of the executor and the core belong to the worker, all others to the server. Between
  * two steps the queue is empty, unless a CUT or GROW must be answered first.
  *
- * The worker is lost with its server, as they are one process; but if the server drops its own worker, because of its
- * results, the rank continues without one. Pure, like both machines; memory grows to what a step needs. Without a sink,
- * actions are copied with everything they borrow, because either machine may step several times. */
+ * The worker is lost with its server, because they are one process; but if the server drops its own worker, because of
+ * its results, the rank continues without one. Pure, like both machines; memory grows to what a step needs. Without a
+ * sink, actions are copied with everything they borrow, because either machine may step several times. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -17,20 +17,20 @@ struct computing_copy;
 
 struct computing {
     struct machine server, worker; /* borrowed */
-    unsigned rank;                 /* of both */
+    unsigned rank;
     struct actions of_server, of_worker;
     struct action_sink server_sink, worker_sink;
-    struct actions *out; /* of the running step */
-    unsigned char *mail; /* entries from `first` to `end`; owned */
+    struct actions *out;
+    unsigned char *mail;
     size_t first, end, room;
     unsigned char *copied; /* memory borrowed by the step's actions, up to `copied_room` bytes; owned */
     size_t copied_bytes, copied_room;
-    struct computing_copy *copies; /* what did not fit there; owned */
+    struct computing_copy *copies; /* what did not fit into `copied`; owned */
     const struct message *handled; /* the worker's message that the server handles; may be NULL */
-    bool has_begun;                /* the worker */
-    bool has_left;                 /* the worker left or was dropped */
-    bool is_dropped;               /* the server is not told yet */
-    bool awaits_answer;            /* to a CUT or GROW */
+    bool has_begun;
+    bool has_left;
+    bool is_dropped;    /* the server has not been told yet that it dropped the worker */
+    bool awaits_answer; /* of a CUT or GROW */
 };
 
 /* `server` serves the rank as a worker, and is the master of `worker`. `has_sink`: actions go to a sink. Ordinary steps
@@ -39,8 +39,7 @@ int computing_init(struct computing *computing, const struct machine *server, co
                    unsigned rank, bool has_sink);
 void computing_fini(struct computing *computing);
 
-/* The combined machine; it traces what the server assigns. */
+/* Returns the combined machine, which traces what the server assigns. */
 struct machine computing_machine(struct computing *computing);
 
-/* Asserts the invariants of the queue and both machines. */
 void computing_check(const struct computing *computing);

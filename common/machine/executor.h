@@ -38,8 +38,8 @@ struct executor_ops {
     enum turn (*advance)(struct executor *executor, struct event *event);
     void (*sent)(struct executor *executor, const void *data);
     void (*abandon)(struct executor *executor, const void *data); /* NULL: the data are never overwritten */
-    int (*descriptor)(const struct executor *executor);           /* may be NULL */
-    void (*check)(const struct executor *executor);               /* may be NULL */
+    int (*descriptor)(const struct executor *executor);
+    void (*check)(const struct executor *executor);
     /* For workers shared by several jobs. */
     bool (*put_off)(struct executor *executor);              /* NULL: nothing runs between two turns */
     void (*go_on)(struct executor *executor);                /* NULL: the next turn does it */
@@ -59,7 +59,7 @@ struct executor {
     const struct executor_ops *ops;
     struct threads figures; /* statistics of the threads as of the latest FINISHED; unused with one thread */
     bool is_away;    /* another process, which may need the core, does the work: a blocked worker sleeps at once */
-    bool is_put_off; /* begins nothing: see executor_put_off() */
+    bool is_put_off; /* it begins nothing: see executor_put_off() */
     unsigned ran_on, begins_on; /* CPU + 1 on which that process computed last, and on which it must continue; 0: any */
     uint64_t spent_ns;          /* compute time of another process, as far as known; 0: the caller measures it */
 };
@@ -69,14 +69,12 @@ static inline bool executor_is_dependent(const struct executor *executor)
     return executor->ops->take_boundary != NULL;
 }
 
-/* Asserts the invariants. */
 static inline void executor_check(const struct executor *executor)
 {
     if (executor->ops->check != NULL)
         executor->ops->check(executor);
 }
 
-/* Times the probe iterations. False if another process does: executor_advance() then returns PROBED. */
 static inline bool executor_probe(struct executor *executor, struct speed *speed)
 {
     return executor->ops->probe(executor, speed);
@@ -159,21 +157,21 @@ static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
     return executor->ops->stop_at != NULL && executor->is_away;
 }
 
-/* True if a chunk is left; `otherwise` for executors with one chunk at a time. */
+/* True if a chunk is left; `otherwise` is the answer for executors with one chunk at a time. */
 static inline bool executor_has_chunk(const struct executor *executor, bool otherwise)
 {
     return executor->ops->has_chunk != NULL ? executor->ops->has_chunk(executor) : otherwise;
 }
 
-/* The message with `data` of an event has been sent: the data may be overwritten. */
+/* Tells that the message with `data` of an event has been sent: the data may be overwritten. */
 static inline void executor_sent(struct executor *executor, const void *data)
 {
     assert(data != NULL && "a message without data has nothing that comes back");
     executor->ops->sent(executor, data);
 }
 
-/* The message with `data` of an event was abandoned because its receiver is lost. The receiver may still read the data
- * until the process ends: the executor keeps their memory, also after executor_fini(). */
+/* Tells that the message with `data` of an event was abandoned because its receiver is lost. The receiver may still
+ * read the data until the process ends: the executor keeps their memory, also after executor_fini(). */
 static inline void executor_abandon(struct executor *executor, const void *data)
 {
     assert(data != NULL && "a message without data has nothing that is left");
@@ -183,7 +181,7 @@ static inline void executor_abandon(struct executor *executor, const void *data)
         executor->ops->sent(executor, data);
 }
 
-/* Descriptor, constant, that becomes readable when a blocked executor_advance() can continue; -1: none. */
+/* Returns a constant descriptor that becomes readable when a blocked executor_advance() can continue; -1: none. */
 static inline int executor_descriptor(const struct executor *executor)
 {
     return executor->ops->descriptor != NULL ? executor->ops->descriptor(executor) : -1;
@@ -210,7 +208,7 @@ static inline void *executor_await_boundary(struct executor *executor, uint64_t 
     return executor->ops->await_boundary(executor, first, offset, bytes);
 }
 
-/* Awaited boundary data have arrived; in the order in which they were awaited. */
+/* Tells that awaited boundary data have arrived; in the order in which they were awaited. */
 static inline void executor_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
     assert(executor_is_dependent(executor));
@@ -223,7 +221,7 @@ static inline void executor_reuse(struct executor *executor, uint64_t boundary_a
     executor->ops->reuse(executor, boundary_at);
 }
 
-/* Boundary data of `boundary_at` are no longer being sent. */
+/* Tells that the boundary data of `boundary_at` are no longer being sent. */
 static inline void executor_release(struct executor *executor, uint64_t boundary_at)
 {
     assert(executor_is_dependent(executor));

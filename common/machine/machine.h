@@ -25,19 +25,19 @@ struct part {
     bool has_failed; /* the kernel reports all of it as failed; it still counts as done */
 };
 
-/* True if the iterations are done already by another worker. */
+/* True if another worker has already done the iterations. */
 static inline bool part_is_unwanted(const struct part *part)
 {
     return part->chunk == 0;
 }
 
 enum event_type {
-    EVENT_START,   /* first event of every machine */
-    EVENT_MESSAGE, /* `message` from rank `from` */
-    EVENT_STORED,  /* result of STORE or COLLECT: `part`; `text`: NULL or the error; `lost`: see there */
-    EVENT_PROBED,  /* result of PROBE: `speed` */
-    EVENT_MARK,    /* the running chunk has reached its mark: `chunk` */
-    EVENT_SLICE,   /* results of the running chunk, not its last, are ready: `chunk` */
+    EVENT_START,
+    EVENT_MESSAGE,
+    EVENT_STORED, /* result of STORE or COLLECT: `part`; `text`: NULL or the error; `lost`: see there */
+    EVENT_PROBED, /* result of PROBE: `speed` */
+    EVENT_MARK,   /* the running chunk has reached its mark: `chunk` */
+    EVENT_SLICE,  /* results of the running chunk, not its last, are ready: `chunk` */
     /* the next `chunk`.count iterations of the running chunk failed: `text`. All results before them have been sent;
      * the chunk continues after them. In a loop with dependencies they start at `chunk`.first and are retried unless
      * final; after final ones FINISHED or FATAL follows */
@@ -50,9 +50,9 @@ enum event_type {
     /* result of STEAL, and of a SEND of RECALL to a worker of this node: `stolen` of rank `from`. For that worker,
      * before any other event: the end of its running chunk is with others, who know of it */
     EVENT_STOLEN,
-    EVENT_DRY,       /* a thread of this worker is idle */
-    EVENT_FINISHED,  /* the running chunk is finished: `chunk`, possibly empty */
-    EVENT_TIMER,     /* the deadline has passed */
+    EVENT_DRY,      /* a thread of this worker is idle */
+    EVENT_FINISHED, /* the running chunk is finished: `chunk`, possibly empty */
+    EVENT_TIMER,
     EVENT_DRAIN,     /* a signal or a user asks to stop; `now`: see below */
     EVENT_FATAL,     /* the runtime cannot continue: `text` */
     EVENT_LOAD,      /* the load of the worker's core has changed: `load` */
@@ -65,14 +65,14 @@ enum event_type {
 
 /* The executor's report about the running chunk. */
 struct chunk_event {
-    uint64_t done;       /* finished iterations of the chunk */
-    uint64_t compute_ns; /* time in the kernel so far */
-    uint64_t count;      /* SLICE and FINISHED: iterations with results; ITERATIONS_FAILED: failed iterations */
+    uint64_t done;
+    uint64_t compute_ns;
+    uint64_t count; /* SLICE and FINISHED: iterations with results; ITERATIONS_FAILED: failed iterations */
     /* FINISHED with one thread: first of the chunk. ITERATIONS_FAILED with dependencies: first failed iteration */
     uint64_t first;
-    bool final;       /* ITERATIONS_FAILED: do not retry */
-    bool died;        /* ITERATIONS_FAILED: the process that ran them died */
-    uint64_t digest;  /* of the results */
+    bool final; /* ITERATIONS_FAILED: do not retry */
+    bool died;  /* ITERATIONS_FAILED: the process that ran them died */
+    uint64_t digest;
     bool has_failed;  /* SLICE and FINISHED: the kernel reports all these iterations as failed */
     const void *data; /* records of the results; borrowed until sent; NULL if results stay here */
     uint64_t bytes;
@@ -81,7 +81,7 @@ struct chunk_event {
     uint32_t samples;    /* timed pieces of the chunk; with fewer than two the deviation is 0 */
 };
 
-/* How many of `unbegun` iterations, shared by `holders` workers, are given up for `waiting` idle ones: the idle
+/* Returns how many of `unbegun` iterations, shared by `holders` workers, are given up for `waiting` idle ones: the idle
  * workers' share if all get the same number, rounded up. */
 static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned waiting)
 {
@@ -91,25 +91,24 @@ static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned
     return (uint64_t)((all + workers - 1) / workers);
 }
 
-/* Iterations taken from the end of a running chunk, and its number. Count 0: nothing is left to take of it. Chunk 0:
- * what the worker computes cannot be seen. */
+/* Iterations taken from the end of a running chunk, and its number. Count 0: nothing is left to take. Chunk 0: what the
+ * worker computes cannot be seen. */
 struct stolen {
     struct range range;
     uint32_t chunk;
-    bool is_answer; /* a RECALL was not sent for it */
+    bool is_answer; /* they were taken instead of sending a RECALL */
 };
 
-/* Present state of a growing loop. */
 struct growth {
-    uint64_t count;   /* iterations, never fewer than before */
-    bool is_complete; /* there will be no more */
+    uint64_t count; /* iterations, never fewer than before */
+    bool is_complete;
 };
 
 /* Boundary data that the running chunk passes to the next chunk. */
 struct boundary_ready {
     uint64_t boundary_at; /* iteration after the running chunk */
-    /* the whole boundary, possibly incomplete, at the same address in each event of the chunk; borrowed until RELEASE
-     * or REUSE of the boundary, and in a SEND until that is complete */
+    /* the whole boundary, perhaps incomplete, at the same address in each event of the chunk; borrowed until RELEASE or
+     * REUSE of the boundary, and in a SEND until that is complete */
     const void *data;
     uint64_t bytes; /* complete bytes: more than in the previous event */
 };
@@ -117,7 +116,7 @@ struct boundary_ready {
 struct event {
     enum event_type type;
     uint64_t now_ns; /* monotonic, one clock for all events of a machine; a message's time may be some 300 ns old */
-    unsigned from;   /* MESSAGE, RANK_LOST: rank */
+    unsigned from;   /* of MESSAGE and RANK_LOST */
     bool lost;       /* STORED: not stored because the sender is dead, not because of the disk */
     const char *text;
     union {
@@ -136,13 +135,13 @@ struct event {
 
 enum turn {
     TURN_BLOCKED, /* no chunk, or no room for its results */
-    TURN_WORKED,  /* computed, no event */
+    TURN_WORKED,
     TURN_EVENT,
 };
 
 enum action_type {
-    ACTION_SEND,  /* send.message to rank send.to */
-    ACTION_PROBE, /* time the kernel's probe iterations */
+    ACTION_SEND,
+    ACTION_PROBE,
     /* begin the chunk `run`. With threads or a helper also while others run: events refer to the oldest */
     ACTION_RUN,
     /* give up iterations that have not begun, from the end of the newest chunk that has some: the share by
@@ -177,7 +176,7 @@ enum action_type {
      * it. If it is the supermaster, this rank ends */
     ACTION_DROP,
     ACTION_TAKEN, /* the data `taken` of an executor's event are not needed and were not sent */
-    ACTION_EXIT,  /* leave with exit.status */
+    ACTION_EXIT,
 };
 
 struct action {
@@ -208,22 +207,23 @@ struct action {
             uint64_t bytes;
         } store;
         struct {
-            uint64_t first, offset; /* offset and bytes within the boundary's data */
-            const void *data;       /* borrowed for the step; NULL: receive the data message of rank `from` */
+            uint64_t first, offset;
+            const void *data; /* borrowed for the step, like all data of actions; NULL: receive the data message of rank
+                                 `from` */
             uint64_t bytes;
             unsigned from;
         } boundary;
-        uint64_t boundary_at; /* REUSE, RELEASE */
+        uint64_t boundary_at;
         struct {
-            const struct range *ranges; /* borrowed for the step */
+            const struct range *ranges;
             size_t count;
-            uint64_t digest; /* of all the ranges */
+            uint64_t digest;
         } journal;
         struct poison deaths;
         struct {
             uint64_t at;
-            uint64_t offset;  /* of these data: after those of the previous POINT, or 0 */
-            const void *data; /* borrowed for the step */
+            uint64_t offset; /* of these data: after those of the previous POINT, or 0 */
+            const void *data;
             uint64_t bytes;
             uint64_t all; /* size of all data of the boundary, with which the point is complete */
         } point;
@@ -233,7 +233,7 @@ struct action {
         } drop;
         const void *taken;
         struct {
-            int status; /* enum exit_status */
+            int status;
         } exit;
     };
 };
@@ -245,7 +245,6 @@ struct action_sink {
     void *context;
 };
 
-/* Memory borrowed by the messages of a worker's step. */
 struct actions_room {
     unsigned char completions[(ASKS_MAX - 1) * COMPLETION_BYTES];
     unsigned char speed[SPEED_BODY_MAX];
@@ -254,9 +253,8 @@ struct actions_room {
     struct error refusal; /* text of a DROP */
 };
 
-/* The actions of a step, and totals of the machine. */
 struct actions {
-    const struct event *event;      /* of the running step; borrowed for it */
+    const struct event *event;
     struct action *items;           /* actions of this step, without a sink; owned */
     const struct action_sink *sink; /* borrowed; NULL: actions are collected in `items` */
     size_t length, capacity;
@@ -267,7 +265,7 @@ struct actions {
     struct actions_room room;
 };
 
-/* Room for `capacity` actions; more are allocated. */
+/* Makes room for `capacity` actions; more are allocated. */
 int actions_init(struct actions *actions, size_t capacity);
 /* Actions go to a sink; nothing is allocated. */
 void actions_init_sink(struct actions *actions, const struct action_sink *sink);
@@ -289,19 +287,18 @@ void actions_drop(struct actions *actions, unsigned rank, const char *text);
 /* Writes the name of a `struct event`, "EVENT" or "MESSAGE TYPE", for state tables. */
 void event_write_name(const void *event, char *text, size_t size);
 
-/* A FATAL message about `rank`; the text is borrowed and truncated to TEXT_MAX. */
+/* Makes a FATAL message about `rank`; the text is borrowed and truncated to TEXT_MAX. */
 struct message fatal_message(unsigned rank, const char *text);
 
-/* Receives the reasons of a machine's decisions, one line each. Texts are only formatted if there is a sink. */
+/* Receives the reasons of a machine's decisions, one line each, truncated to some 200 characters. They are only
+ * formatted if there is a sink. */
 struct reason_sink {
     void (*note)(void *context, const char *text); /* the text is borrowed for the call */
     void *context;
 };
 
-/* Truncated to some 200 characters. */
 void reason_note(const struct reason_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* `sink` may be NULL. */
 #define REASON(sink, ...) ((sink) != NULL ? reason_note((sink), __VA_ARGS__) : (void)0)
 
 struct trace_sink;
@@ -310,17 +307,19 @@ struct trace_sink;
 struct machine {
     void *self;
     void (*step)(void *self, const struct event *event, struct actions *actions);
-    uint64_t (*deadline)(const void *self); /* when the machine needs EVENT_TIMER, or NEVER */
-    const char *(*state)(const void *self); /* for traces */
+    uint64_t (*deadline)(const void *self); /* returns when the machine needs EVENT_TIMER, or NEVER */
+    const char *(*state)(const void *self);
     /* Asserts the invariants, between two steps. NULL: there are none. */
     void (*check)(const void *self);
-    /* The machine notes its reasons in `sink`, borrowed; NULL: no more. The function is NULL without reasons. */
+    /* Makes the machine note its reasons in `sink`, which is borrowed; NULL: no more. The function is NULL if the
+     * machine has no reasons. */
     void (*explain)(void *self, const struct reason_sink *sink);
-    /* The machine traces its chunks in `sink`, borrowed, from the first event on. NULL if it assigns none. */
+    /* Makes the machine trace its chunks in `sink`, which is borrowed, from the first event on. NULL if it assigns
+     * none. */
     void (*trace)(void *self, struct trace_sink *sink);
     /* True if the machine waits for work that only this rank may do. NULL: never. */
     bool (*needs)(const void *self, unsigned rank);
 };
 
-/* Index of `rank` in the sorted `ranks`; `count` if it is missing. */
+/* Returns the index of `rank` in the sorted `ranks`; `count` if it is missing. */
 unsigned rank_index(const unsigned *ranks, unsigned count, unsigned rank);

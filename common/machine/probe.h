@@ -17,7 +17,8 @@
 
 /* A probe ends after a level of this length. */
 #define PROBE_NS 4000000u
-/* Like PROBE_NS, for iterations that sleep, in wall-clock time: the end of a sleep may be a few milliseconds late. */
+/* Used instead of PROBE_NS for iterations that sleep, in wall-clock time: the end of a sleep may be a few milliseconds
+ * late. */
 #define PROBE_SLEEPING_NS 20000000u
 /* Shorter iterations are not timed one by one within a level: reading the core's clock takes some 300 ns. */
 #define PROBE_SHORT_NS 30000.0
@@ -29,11 +30,11 @@
 #define PROBE_SWR_MIN 1e-9
 
 struct probe {
-    uint64_t first, count; /* the loop */
-    unsigned least;        /* iterations timed in any case, if the loop has as many */
-    uint64_t enough_ns;    /* PROBE_NS unless the caller changes it after probe_init() */
+    uint64_t first, count;
+    unsigned least;     /* iterations timed in any case, if the loop has as many */
+    uint64_t enough_ns; /* PROBE_NS unless the caller changes it after probe_init() */
     uint64_t done;
-    uint64_t elapsed_ns; /* of the `done` iterations */
+    uint64_t elapsed_ns;
     unsigned levels;
     uint64_t level_ns[LEVELS_MAX];
     struct stats all; /* of the iterations timed one by one, in ns */
@@ -48,20 +49,17 @@ void probe_init(struct probe *probe, uint64_t first, uint64_t count, unsigned le
 
 uint64_t probe_iteration(const struct probe *probe, uint64_t k);
 
-/* Number of iterations to time next, starting with probe iteration probe->done; 0: the probe is finished. */
+/* Returns how many iterations to time next, starting with probe iteration probe->done; 0: the probe is finished. */
 uint64_t probe_next(const struct probe *probe);
 
-/* True if these iterations seem to be long enough to be timed one by one. */
 bool probe_times_each(const struct probe *probe);
 
-/* Records that `count` iterations, at most probe_next(), took `elapsed_ns` together. */
 void probe_add(struct probe *probe, uint64_t count, uint64_t elapsed_ns);
 
-/* Records that probe iteration `k` took `elapsed_ns`. */
 void probe_add_single(struct probe *probe, uint64_t k, double elapsed_ns);
 
-/* Number of iterations, from the first one, to time again one by one; 0 unless most were too short before. Otherwise
- * all times of single iterations are discarded. */
+/* Returns how many iterations, from the first one, to time again one by one; 0 unless most were too short before. If
+ * there are any, all times of single iterations are discarded. */
 uint64_t probe_wants_singles(struct probe *probe);
 
 /* Fills `speed` except `worker` and `round_trip_ns`, which the caller sets. */
@@ -70,7 +68,7 @@ void probe_finish(const struct probe *probe, struct speed *speed);
 /* Turns the speed of one thread into that of `share` threads. */
 void speed_share(struct speed *speed, double share);
 
-/* elapsed_ns[] of a SPEED message. */
+/* The member elapsed_ns[] of a SPEED message. */
 struct speed_levels {
     unsigned count; /* 1 .. LEVELS_MAX */
     uint64_t elapsed_ns[LEVELS_MAX];

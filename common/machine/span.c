@@ -4,10 +4,10 @@
 
 #include <assert.h>
 
-/* The word has two numbers of so many bits. A chunk with more iterations is counted in units of several. */
+/* The word has two numbers of BITS bits. A chunk with more iterations is counted in units of several. */
 #define BITS 20
 #define MOST ((UINT64_C(1) << BITS) - 1)
-/* Attempts to take something while the worker goes on. */
+/* Number of attempts to take something while the worker goes on. */
 #define TRIES 8
 
 static uint64_t word_of(uint32_t opening, uint64_t begun, uint64_t end)

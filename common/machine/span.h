@@ -22,7 +22,7 @@ struct span {
     _Atomic uint32_t server; /* rank that may take iterations */
 };
 
-/* Notes that the worker begins the chunk with this number; the span is closed. */
+/* Notes that the worker begins the chunk with this number. The span must be closed. */
 static inline void span_note_chunk(struct span *span, uint32_t chunk)
 {
     atomic_store_explicit(&span->chunk, chunk, memory_order_relaxed);
@@ -35,7 +35,7 @@ bool span_open(struct span *span, unsigned server, uint32_t chunk, uint64_t firs
 /* Claims the iterations of the chunk before `begun`, or as many as are left. Returns how many the chunk has now. */
 uint64_t span_claim(struct span *span, uint64_t begun);
 
-/* Nothing more may be taken. Returns how many iterations the chunk has. */
+/* After this, nothing more may be taken. Returns how many iterations the chunk has. */
 uint64_t span_close(struct span *span);
 
 /* Takes the share by recall_share() for `waiting` workers. False if rank `server` cannot: the worker computes nothing,

@@ -19,20 +19,21 @@
 
 struct spread {
     uint64_t pieces;
-    double sum;                           /* over the compared pairs */
-    double last_iterations, last_mean_ns; /* of the latest piece */
+    double sum;
+    double last_iterations, last_mean_ns;
 };
 
-/* Iterations in the next piece of a chunk of `count`, 1 .. left, at about `iteration_ns` each (0: unknown). */
+/* Returns the number of iterations in the next piece of a chunk of `count`, 1 .. left, at about `iteration_ns` each (0:
+ * unknown). */
 uint64_t spread_piece(uint64_t count, uint64_t left, double iteration_ns);
 
 /* Adds a piece of `iterations` >= 1 that took `elapsed_ns`. */
 void spread_add(struct spread *spread, uint64_t iterations, double elapsed_ns);
 
-/* Adds pieces of another chunk, which are not neighbours: `pieces` is one more than the compared pairs. */
+/* Adds pieces of another chunk. They are not neighbours, so `pieces` stays one more than the compared pairs. */
 void spread_merge(struct spread *spread, const struct spread *other);
 
 struct spread spread_of_chunk(double deviation_ns, uint64_t pieces);
 
-/* Sample standard deviation of one iteration's time; 0 if there are fewer than two pieces. */
+/* Returns the sample standard deviation of one iteration's time; 0 if there are fewer than two pieces. */
 double spread_deviation_ns(const struct spread *spread);

@@ -6,15 +6,14 @@
 #include <stddef.h>
 
 struct state_table {
-    const char *machine;      /* "worker" */
-    unsigned count;           /* number of states */
-    const char *const *names; /* [count] */
-    const unsigned *legal;    /* [count] set of states (bit n for state n) that may follow each state */
+    const char *machine;
+    unsigned count;
+    const char *const *names;
+    const unsigned *legal; /* [count] set of states (bit n for state n) that may follow each state */
     /* Writes the name of an event, of the machine's own type, to text[size]. */
     void (*name_event)(const void *event, char *text, size_t size);
 };
 
-/* Prints machine, both states and event, and aborts. */
 _Noreturn void state_refuse(const struct state_table *table, unsigned from, unsigned to, const void *event);
 
 /* Like state_refuse(), for an event that is not allowed in this state. */

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* True if a job of higher priority has a chunk on this rank. */
 static bool is_put_off(const struct stride *stride, const struct stride_share *share)
 {
     const struct stride_share *other = stride->first;
@@ -14,7 +13,6 @@ static bool is_put_off(const struct stride *stride, const struct stride_share *s
     return other != NULL;
 }
 
-/* True if the turn of the job comes before that of `other`. */
 static bool is_before(const struct stride_share *share, const struct stride_share *other)
 {
     if (other == NULL || share->priority != other->priority)
@@ -72,7 +70,7 @@ uint64_t stride_due_ns(const struct stride *stride)
     const uint64_t least_ns = stride->since_ns + stride->keeps_ns;
     if (next->pass <= owner->pass)
         return least_ns;
-    if (owner->held_since_ns == 0) /* the next charge may change the order */
+    if (owner->held_since_ns == 0) /* The next charge may change the order. */
         return STRIDE_NEVER;
     const uint64_t equal_ns = owner->held_since_ns + (next->pass - owner->pass) * owner->weight / STRIDE_PASS_SCALE;
     return equal_ns > least_ns ? equal_ns : least_ns;
@@ -97,7 +95,7 @@ struct stride_share *stride_next(struct stride *stride)
     return chosen;
 }
 
-/* Range of the passes of the jobs with a chunk, of one priority. */
+/* Range of the passes of those jobs of one priority that have a chunk. */
 struct reach {
     uint64_t least, greatest;
     unsigned weights;
@@ -116,7 +114,7 @@ static struct reach reach_of(const struct stride *stride, int priority)
     return reach;
 }
 
-/* The floor limited to the range; unchanged if no job has a chunk. */
+/* Returns the floor limited to the range; unchanged if no job has a chunk. */
 static uint64_t within(const struct reach *reach, uint64_t floor)
 {
     if (reach->weights == 0)

@@ -17,61 +17,56 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Units of a pass in one nanosecond. */
 #define STRIDE_PASS_SCALE 1024u
 
 struct stride_share {
     struct stride_share *next; /* in the order of stride_admit() */
-    uint64_t pass;             /* used time / weight */
+    uint64_t pass;             /* used time / weight, in units of 1/STRIDE_PASS_SCALE ns */
     uint64_t floor;            /* pass at which a job of this priority continues after it had nothing to compute */
     uint64_t used_ns;
     uint64_t held_since_ns; /* another process has been computing for the job since then; 0: none */
-    unsigned weight;        /* at least 1 */
+    unsigned weight;
     int priority;
-    unsigned round; /* of its latest turn */
+    unsigned round;
     bool has_chunk;
     bool was_idle; /* had nothing to compute in its latest turn */
-    bool ends;     /* will compute nothing more */
+    bool ends;
 };
 
 #define STRIDE_NEVER UINT64_MAX
 
 struct stride {
-    struct stride_share *first; /* borrowed */
-    unsigned round;             /* current round */
-    struct stride_share *owner; /* job that has the core; NULL: none */
-    uint64_t since_ns;          /* has had the core since then */
-    uint64_t keeps_ns;          /* keeps the core for this time unless a job of higher priority has a chunk */
+    struct stride_share *first;
+    unsigned round;
+    struct stride_share *owner; /* job that has the core, since `since_ns`; NULL: none */
+    uint64_t since_ns;
+    uint64_t keeps_ns; /* keeps the core for this time unless a job of higher priority has a chunk */
 };
 
 void stride_own(struct stride *stride, struct stride_share *share, uint64_t now_ns);
 
 void stride_disown(struct stride *stride);
 
-/* Time at which the owner should leave the core to another job, as far as known; 0: at once. */
+/* Returns when the owner should leave the core to another job, as far as known; 0: at once. */
 uint64_t stride_due_ns(const struct stride *stride);
 
-/* Adds a job whose weight and priority are set. */
 void stride_admit(struct stride *stride, struct stride_share *share);
 
 /* Removes the job. May be called again. */
 void stride_leave(struct stride *stride, struct stride_share *share);
 
-/* Records that the job has a chunk; the caller resets has_chunk. */
 void stride_want(struct stride *stride, struct stride_share *share);
 
 void stride_begin(struct stride *stride);
 
-/* Next job that has not had its turn in this round; NULL: none. */
 struct stride_share *stride_next(struct stride *stride);
 
-/* The job in its turn has used `ns`. */
 void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns);
 
-/* Other processes compute for the job: no other job has a turn until stride_charge(). */
+/* Notes that other processes compute for the job: no other job has a turn until stride_charge(). */
 void stride_hold(struct stride_share *share, uint64_t since_ns);
 
-/* The job computes nothing more and does not keep other jobs waiting. */
+/* Notes that the job computes nothing more and does not keep other jobs waiting. */
 void stride_end(struct stride_share *share);
 
 void stride_pass(struct stride_share *share);

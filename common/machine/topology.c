@@ -15,7 +15,7 @@ struct census {
     unsigned supermasters, masters, workers;
     bool pod, listens;
     unsigned second_supermaster, first_supermaster;
-    unsigned dca_rank, other_rank; /* the first with --dca, and without */
+    unsigned dca_rank, other_rank; /* the first with --dca, and the first without */
     bool dca, other;
 };
 
@@ -65,7 +65,6 @@ static struct census count_roles(const struct hello *hellos, unsigned ranks)
     return census;
 }
 
-/* Checks a launch that joins a set: one master, the first rank, and its workers. */
 static int check_pod(const struct census *census, const struct hello *hellos, struct error *error)
 {
     if (!hellos[0].pod || census->masters != 1 || census->supermasters > 0 || census->dca || census->workers == 0)
@@ -162,7 +161,6 @@ static void note_node_ranks(struct topology *topology, const struct hello *hello
         topology->node_rank[number[hellos[i].node]] = i;
 }
 
-/* True if the rank is a worker, or serves and computes. */
 static bool computes(const struct topology *topology, enum role role, unsigned grouping)
 {
     const enum role serves = topology->masters > 0 ? ROLE_MASTER : ROLE_SUPERMASTER;
@@ -185,10 +183,10 @@ static void topology_list_members(struct topology *topology, const struct hello 
     }
 }
 
-/* Masters that need more workers: a heap with the least loaded, then lowest, master first. */
+/* Masters that need more workers: a heap, with the master with the fewest workers first, and of several the lowest. */
 struct queue {
-    const unsigned *load; /* [masters] */
-    unsigned *masters;    /* [count] */
+    const unsigned *load;
+    unsigned *masters;
     unsigned count;
 };
 
@@ -206,7 +204,6 @@ static void topology_sift_down(struct queue *queue, unsigned i)
     heap_sift_down(&by_load, queue->load, queue->masters, queue->count, i);
 }
 
-/* Assigns the workers in `members` (NULL: all) without a master evenly to the masters of the queue. */
 static void deal_to(struct topology *topology, struct queue *queue, const unsigned *members, unsigned count,
                     unsigned *load)
 {
@@ -251,7 +248,6 @@ static int lists_init(struct lists *lists, const struct topology *topology)
     return room != NULL ? 0 : -1;
 }
 
-/* Assigns workers to masters of their node, if there are any. */
 static void deal_within_nodes(struct topology *topology, const struct lists *lists, unsigned *load)
 {
     sort_by_node(topology->nodes, lists->master_node, topology->masters, lists->masters, lists->first_master);
@@ -300,7 +296,7 @@ static int deal(struct topology *topology, const struct hello *hellos, const uns
 
 static void sort_by_master(struct topology *topology, unsigned *load)
 {
-    unsigned *next = load; /* `load` is not needed any more */
+    unsigned *next = load; /* `load` is not needed any more. */
     for (unsigned m = 0; m < topology->masters; m++) {
         topology->served_first[m + 1] = topology->served_first[m] + load[m];
         next[m] = topology->served_first[m];
@@ -362,7 +358,7 @@ static int topology_make_room(struct topology *topology, unsigned masters, unsig
     return complete ? 0 : -1;
 }
 
-/* The number of the node identified by the rank, or of a new one. The ranks rise with the numbers. */
+/* Returns the number of the node that the rank identifies, or of a new one. The ranks rise with the numbers. */
 static unsigned find_node(const struct topology *topology, unsigned node_rank)
 {
     unsigned node = 0;

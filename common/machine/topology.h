@@ -7,23 +7,22 @@
 
 #include <stdbool.h>
 
-/* Stands for no rank. */
 #define NO_RANK UINT32_MAX
 
 /* Ranks are the launch's. Workers and masters also have indices, from 0 in rank order; the workers of a master are
- * adjacent in `served`. */
+ * adjacent in `served`. The arrays have one entry per master, worker or node. */
 struct topology {
-    unsigned ranks;       /* all ranks are below */
-    unsigned supermaster; /* rank */
+    unsigned ranks; /* all ranks are below */
+    unsigned supermaster;
     unsigned masters, workers, nodes;
-    unsigned launched;      /* masters of the launch; later ones have joined with workers of their own */
-    unsigned *master_rank;  /* [masters] */
-    unsigned *worker_rank;  /* [workers] */
-    unsigned *worker_node;  /* [workers] node numbers, from 0 in the order of their first ranks */
-    unsigned *node_rank;    /* [nodes] rank that identifies a node, see topology_append() */
-    unsigned *master_of;    /* [workers] index of the worker's master; 0 in the central topology */
-    unsigned *served;       /* [workers] worker indices, sorted by master */
-    unsigned *served_rank;  /* [workers] ranks of `served`, for fast iteration */
+    unsigned launched; /* masters of the launch; later ones have joined with workers of their own */
+    unsigned *master_rank;
+    unsigned *worker_rank;
+    unsigned *worker_node; /* node numbers, from 0 in the order of their first ranks */
+    unsigned *node_rank;   /* rank that identifies a node, see topology_append() */
+    unsigned *master_of;   /* index of the worker's master; 0 in the central topology */
+    unsigned *served;      /* worker indices, sorted by master, and their ranks */
+    unsigned *served_rank;
     unsigned *served_first; /* [masters + 1] start of a master's workers in `served` */
 };
 
@@ -34,8 +33,8 @@ int topology_check(const struct hello *hellos, unsigned ranks, struct error *err
 
 enum topology_grouping {
     TOPOLOGY_EVENLY = 0,
-    TOPOLOGY_BY_NODE = 1,         /* workers go to masters of their own node, if there are any, evenly */
-    TOPOLOGY_MASTERS_COMPUTE = 2, /* the ranks that serve workers also compute */
+    TOPOLOGY_BY_NODE = 1, /* workers go to masters of their own node, if there are any, evenly */
+    TOPOLOGY_MASTERS_COMPUTE = 2,
 };
 
 /* Builds the topology for hellos accepted by topology_check(); `grouping`: a set of enum topology_grouping. All other
@@ -48,16 +47,16 @@ int topology_check_workers(const struct topology *topology, bool listens, struct
 
 int topology_copy(struct topology *copy, const struct topology *topology);
 
-/* Appends a pod: master `first_rank`, above all present ranks, and its workers, `count` ranks on the node identified by
- * `node_rank`: the first rank that the launch has there, or else the first pod there had, which may have left or never
- * been in this topology. Existing ranks and indices do not change. Not in the central topology. -1: out of memory,
- * unchanged except for its room. */
+/* Appends a pod: master `first_rank`, above all present ranks, and its workers, `count` ranks in all. Their node is
+ * identified by `node_rank`: the first rank that the launch has there, or else the first pod there had, which may have
+ * left or never been in this topology. Existing ranks and indices do not change. Not in the central topology. -1: out
+ * of memory, unchanged except for its room. */
 int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned node_rank);
 
 /* Builds a pod's view: the supermaster, rank 0, and the pod itself. */
 int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count);
 
-/* Worker indices of master `m`: topology->served[first] .. served[first + count - 1]. */
+/* The worker indices of master `m` are topology->served[first] .. served[first + count - 1]. */
 static inline unsigned topology_first(const struct topology *topology, unsigned m)
 {
     return topology->served_first[m];
@@ -86,12 +85,11 @@ static inline bool topology_is_in_pod(const struct topology *topology, unsigned 
 /* True if the rank serves workers and computes. */
 bool topology_does_both(const struct topology *topology, unsigned rank);
 
-/* True for the ranks of a pod. */
 bool topology_has_joined(const struct topology *topology, unsigned rank);
 
-/* Index of a rank among the masters or workers, or their number if it is none. */
+/* Return the index of a rank among the masters or workers, or their number if it is none. */
 unsigned topology_master(const struct topology *topology, unsigned rank);
 unsigned topology_worker(const struct topology *topology, unsigned rank);
 
-/* Number of workers on worker `w`'s node, with it. */
+/* Returns the number of workers on worker `w`'s node, including `w`. */
 unsigned topology_beside(const struct topology *topology, unsigned w);
