@@ -93,7 +93,7 @@ const char *human_bar(char text[3 * HUMAN_BAR_MAX + 1], double share, unsigned c
 {
     static const char *const blocks[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     columns = columns < HUMAN_BAR_MAX ? columns : HUMAN_BAR_MAX;
-    share = share > 0 ? fmin(share, 1) : 0; /* NaN becomes 0 */
+    share = share > 0 ? fmin(share, 1) : 0; /* NaN becomes 0. */
     if (!utf8)
         return ascii_bar(text, share, columns);
     unsigned eighths = (unsigned)lround(share * columns * 8);

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* A string. If the text is not UTF-8 (file names), its non-ASCII bytes become '?'. */
+/* If the text is not UTF-8 (file names), its non-ASCII bytes become '?'. */
 json_t *json_of_text(const char *text);
 
 /* An integer, or the nearest real from 2^63 on. */

@@ -18,7 +18,8 @@ void pace_note(struct pace *pace, const struct progress *progress)
     pace->looks[pace->count++ % PACE_LOOKS] = (struct pace_look){progress->elapsed_s, progress->done};
 }
 
-/* Time-weighted mean of the rates between looks (0 without any) and its standard error. Returns their number. */
+/* Sets the time-weighted mean of the rates between looks (0 without any) and its standard error. Returns how many rates
+ * there are. */
 static size_t mean_of_rates(const struct pace *pace, double *mean, double *error)
 {
     const size_t looks = pace->count < PACE_LOOKS ? pace->count : PACE_LOOKS, oldest = pace->count - looks;

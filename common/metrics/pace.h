@@ -8,24 +8,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Size of the ring, and least time between two looks. */
 #define PACE_LOOKS 31
 #define PACE_GAP_S 1.0
 
 struct pace_look {
-    double at_s; /* progress->elapsed_s */
+    double at_s;
     uint64_t done;
 };
 
 struct pace {
     struct pace_look looks[PACE_LOOKS]; /* look i, from 0, is at i modulo PACE_LOOKS */
-    size_t count;                       /* looks so far, including dropped ones */
+    size_t count;
 };
 
-/* Expected end, in seconds from now. */
+/* Expected end, in seconds from now; negative: unknown, or no bound. */
 struct pace_band {
-    double rate_per_s;          /* over the ring; negative: unknown */
-    double soonest_s, latest_s; /* negative: unknown, or no bound */
+    double rate_per_s; /* over the ring; negative: unknown */
+    double soonest_s, latest_s;
 };
 
 /* Adds a look unless the last one was less than PACE_GAP_S ago. */

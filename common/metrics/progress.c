@@ -40,7 +40,7 @@ static void make_bar(struct piece *piece, const struct progress *progress, unsig
     piece->columns = columns + 2;
 }
 
-/* Rounded down, so that 100 % means complete; none for a growing loop. */
+/* The percentage is rounded down, so that 100 % means complete; a growing loop has none. */
 static void make_percent(struct piece *piece, const struct progress *progress)
 {
     if (progress->grows)
@@ -123,7 +123,7 @@ static void make_pieces(struct piece pieces[PIECES], const struct progress *prog
         pieces[i].columns = (unsigned)strlen(pieces[i].text);
 }
 
-/* Width of the bar after all pieces but the name; constant while the texts keep their lengths. */
+/* Returns the width of the bar after all pieces but the name; constant while the texts keep their lengths. */
 static unsigned bar_columns(const struct piece pieces[PIECES], unsigned width)
 {
     unsigned others = columns_of(pieces) - pieces[NAME].columns + 2; /* both ends of the bar */

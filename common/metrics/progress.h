@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROGRESS_LINE_MAX 512 /* bytes, with NUL */
+#define PROGRESS_LINE_MAX 512
 
 struct progress {
     const char *name;
@@ -16,17 +16,17 @@ struct progress {
     unsigned busy, workers;
     unsigned lost;
     bool draining;
-    bool grows; /* more iterations may follow */
+    bool grows;
 };
 
-/* Writes the line, no newline, at most `width` columns; less important parts are omitted first. Returns `line`. */
+/* Writes the line, without a newline, at most `width` columns; less important parts are omitted first. Returns
+ * `line`. */
 const char *progress_line(const struct progress *progress, unsigned width, bool utf8, char line[PROGRESS_LINE_MAX]);
 
-/* Iterations per second; 0 if unknown. */
 double progress_rate(const struct progress *progress);
 
-/* Seconds to the end at this rate; negative if unknown. */
+/* Returns the seconds to the end at this rate; negative if unknown. */
 double progress_left_s(const struct progress *progress);
 
-/* Writes the progress as a log line; `end`: expected time of day of the end, NULL if unknown. Returns `line`. */
+/* Writes the progress as a log line; `end` is the expected time of day of the end, NULL if unknown. Returns `line`. */
 const char *progress_log(const struct progress *progress, const char *end, char line[PROGRESS_LINE_MAX]);

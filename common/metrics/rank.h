@@ -5,15 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Unknown rank or node. */
 #define RANK_NONE UINT32_MAX
 
 enum rank_state {
     RANK_NOT_TOLD, /* a worker whose master does not report it */
-    RANK_SERVES,   /* a master */
+    RANK_SERVES,
     RANK_COMPUTES,
-    RANK_WAITS, /* has nothing to compute */
-    RANK_ASIDE, /* the same because its node is excluded */
+    RANK_WAITS,
+    RANK_ASIDE, /* waits because its node is excluded */
     RANK_ORPHAN,
     RANK_LOST,
     RANK_LEFT,
@@ -26,17 +25,16 @@ struct rank_figures {
     unsigned node;    /* of a worker; RANK_NONE: unknown */
     const char *host; /* of the node; NULL: unknown; borrowed */
     unsigned master;  /* of a worker; RANK_NONE: none */
-    /* masters only */
-    unsigned workers, busy; /* assigned workers, and those computing at the last report */
-    /* workers only */
-    bool has_counts;          /* the following are known, `done` for masters as well */
+    /* of masters: assigned workers, and those computing at the last report */
+    unsigned workers, busy;
+    bool has_counts; /* of workers, like all below: `done` to `wait_s` are known; `done` may be known of masters too */
     uint64_t done, chunks;    /* iterations with stored results; computed chunks */
     double compute_s, wait_s; /* in the kernel, and idle, for computed chunks */
-    double power;             /* virtual power; 0: unknown */
-    double load;              /* processes per core including itself; 0: unknown */
-    bool has_chunk;           /* the running chunk is known */
+    double power;
+    double load; /* processes per core including itself; 0: unknown */
+    bool has_chunk;
     uint64_t first, count;
-    uint64_t left;       /* iterations without results */
-    double since_s;      /* time since its start */
+    uint64_t left;
+    double since_s;
     const char *command; /* of a task; NULL: none, or unknown; borrowed */
 };

@@ -29,7 +29,6 @@ static int64_t value_of(const struct task_row *row, enum reason_kind kind)
     return kind == REASON_EXIT ? row->exit : kind == REASON_SIGNAL ? row->signal : 0;
 }
 
-/* Copies text made safe by plain(), truncated at a character boundary. */
 static void copy_text(char target[REASON_TEXT_MAX], const char *text, size_t length)
 {
     size_t kept = length < REASON_TEXT_MAX ? length : REASON_TEXT_MAX - 1;
@@ -52,7 +51,6 @@ static struct task_text last_line(struct task_text *errors)
     return line;
 }
 
-/* The text of a message from the kernel without prefix and task number; other lines unchanged. */
 static struct task_text without_note(struct task_text line)
 {
     const size_t length = strlen(NOTE_START);
@@ -67,7 +65,7 @@ static struct task_text without_note(struct task_text line)
 static void set_example(struct reason *reason, const struct task_row *row, const void *errors, size_t length)
 {
     struct task_text rest = {errors, length}, line = last_line(&rest), own = without_note(line);
-    if (reason->kind == REASON_TIMEOUT && own.at != line.at) /* adds nothing to the reason */
+    if (reason->kind == REASON_TIMEOUT && own.at != line.at) /* The kernel's own line adds nothing to the reason. */
         own = last_line(&rest);
     reason->number = row->number;
     copy_text(reason->command, row->command.at, row->command.length);
@@ -119,7 +117,6 @@ void reasons_sort(struct reasons *reasons)
         qsort(reasons->items, reasons->count, sizeof *reasons->items, by_count);
 }
 
-/* "SIGKILL", or "signal 99". */
 static const char *signal_text(int64_t number, char text[REASON_END_MAX])
 {
     const char *name = number > 0 && number < SIGNALS_MAX ? sigabbrev_np((int)number) : NULL;
@@ -165,7 +162,7 @@ static void cut_text(char *text, size_t columns)
     strcpy(text + (end - text), "...");
 }
 
-/* Adds "command: error" to a line. If it is too long the command, which the user knows, is truncated first. */
+/* Adds "command: error" to a line. If that is too long the command, which the user knows, is truncated first. */
 static void add_command(char line[REASON_LINE_MAX], const char *command, const char *error, size_t width)
 {
     char cut[REASON_TEXT_MAX + 4];

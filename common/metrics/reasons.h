@@ -11,7 +11,7 @@
 
 #define REASON_END_MAX  24
 #define REASON_LINE_MAX 4600
-#define REASONS_MAX     16 /* limit of distinct reasons */
+#define REASONS_MAX     16
 #define REASONS_SHOWN   4
 #define REASON_TEXT_MAX 200
 
@@ -19,14 +19,13 @@ enum reason_kind { REASON_EXIT, REASON_SIGNAL, REASON_TIMEOUT, REASON_NOT_STARTE
 
 struct reason {
     enum reason_kind kind;
-    int64_t value; /* of REASON_EXIT and REASON_SIGNAL */
+    int64_t value;
     uint64_t count;
-    /* the first task */
+    /* the first such task */
     uint64_t number;
     char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX]; /* last line of its errors */
 };
 
-/* Initially zero. */
 struct reasons {
     struct reason items[REASONS_MAX];
     unsigned count;
@@ -36,10 +35,8 @@ struct reasons {
 /* Counts a failed task; errors[length] is its error output. */
 void reasons_add(struct reasons *reasons, const struct task_row *row, const void *errors, size_t length);
 
-/* True if the reason has been counted before. */
 bool reasons_know(const struct reasons *reasons, const struct task_row *row);
 
-/* Sorts by count, largest first. */
 void reasons_sort(struct reasons *reasons);
 
 /* Adds lines such as "12 tasks failed with exit 1, e.g. 17 ./fit a.dat: last line of its errors", at most `width`
@@ -47,10 +44,10 @@ void reasons_sort(struct reasons *reasons);
 void reasons_add_text(const struct reasons *reasons, struct text *text, const char *first, const char *indent,
                       unsigned width);
 
-/* "exit 1", "SIGKILL", "time limit", "not started", "not kept". Returns `text`. */
+/* Writes "exit 1", "SIGKILL", "time limit", "not started" or "not kept". Returns `text`. */
 const char *reasons_end_text(const struct task_row *row, char text[REASON_END_MAX]);
 
-/* The last line of a task's errors without the kernel's prefix. Returns `text`. */
+/* Writes the last line of a task's errors without the kernel's prefix. Returns `text`. */
 const char *reasons_last_line(char text[REASON_TEXT_MAX], const void *errors, size_t length);
 
 /* Adds "command: error" to a line, truncated at `width` columns. */

@@ -42,7 +42,6 @@ double report_computing_s(const struct report_worker *worker)
     return worker->cores > 0 && on_core_s < worker->compute_s ? on_core_s : worker->compute_s;
 }
 
-/* Bases efficiency and overhead on cores if workers share cores. */
 static void compute_shared(struct report *report)
 {
     bool any = false;
@@ -60,21 +59,23 @@ static void compute_shared(struct report *report)
     report->efficiency = report->shared.compute_s / (report->elapsed_s * report->shared.cores);
 }
 
-/* Estimated computing time of the moved iterations: their number times the mean time; 0: nothing measured. */
+/* Returns the estimated computing time of the moved iterations: their number times the mean time; 0: nothing
+ * measured. */
 static double compute_worth_of_recalls(const struct report *report)
 {
     double iterations = 0, compute_s = 0;
     for (unsigned i = 0; i < report->workers; i++) {
         const struct report_worker *worker = &report->worker_stats[i];
         if (worker->compute_s <= 0)
-            continue; /* lost, or without work */
+            continue; /* This worker was lost, or had no work. */
         iterations += (double)worker->iterations;
         compute_s += worker->compute_s * threads_of(worker);
     }
     return iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
 }
 
-/* Time that a worker could have computed; for one that joined that of its presence, or 0 if it was lost. */
+/* Returns the time in which a worker could have computed; for one that joined the time of its presence, or 0 if it was
+ * lost. */
 static double worker_capacity_s(const struct report *report, const struct report_worker *worker)
 {
     if (!worker->is_of_pod)
@@ -115,7 +116,6 @@ static double compute_cost(const struct report *report)
     return cost_s;
 }
 
-/* Splits a worker's overhead: scheduling until its last completion, afterwards idle until the end. */
 static void compute_parts_of_overhead(struct report *report)
 {
     struct stats scheduling, idle;

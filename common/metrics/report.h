@@ -31,14 +31,14 @@ struct report_worker {
     double weight; /* learned by the technique; 0: not adaptive */
     double load;   /* mean of the loads used for its chunks; 0: not measured */
     uint64_t iterations, chunks;
-    bool is_of_pod;    /* has joined the run */
-    bool has_left;     /* left before the end, or lost */
+    bool is_of_pod;
+    bool has_left;
     double presence_s; /* between first assignment and last commit of the run */
-    double compute_s;  /* in the kernel */
-    double wait_s;     /* idle, from its first request to the end of the run */
-    unsigned threads;  /* 0: one thread, without thread statistics */
+    double compute_s;
+    double wait_s;    /* idle, from its first request to the end of the run */
+    unsigned threads; /* 0: one thread, without thread statistics */
     uint64_t thread_chunks;
-    double thread_max_over_mean, thread_cov; /* of the threads' computing times */
+    double thread_max_over_mean, thread_cov;
     /* `cores`: the worker's share, if the workers of its node have more threads than the node has cores. `processor_s`:
      * processor time from its first chunk to its end. Both are 0 if there are enough cores, or the worker waits instead
      * of computing, is slowed down, or was lost. */
@@ -49,7 +49,7 @@ struct report_worker {
 struct report_step {
     double elapsed_s; /* first assignment to last commit; 0: done by an earlier run, or not done */
     uint64_t chunks;
-    uint64_t *cut; /* [workers] iterations cut for each; NULL if too many */
+    uint64_t *cut;
 };
 
 struct report_faults {
@@ -57,16 +57,15 @@ struct report_faults {
     uint64_t late_workers; /* workers that had not left at the end and were not waited for */
 };
 
-/* Masters that joined the run with their workers. */
 struct report_pods {
     unsigned joined, left, lost;
 };
 
 /* Work returned before it began, because others were idle. */
 struct report_recalls {
-    uint64_t count;      /* recalls that returned work, from workers and masters */
-    uint64_t iterations; /* moved, counted each time */
-    double worth_s;      /* estimated computing time of these iterations; by report_compute() */
+    uint64_t count; /* recalls that returned work, from workers and masters */
+    uint64_t iterations;
+    double worth_s; /* estimated computing time of these iterations; by report_compute() */
 };
 
 struct report_failure {
@@ -92,41 +91,41 @@ struct report_spread {
 /* A node that was excluded because tasks failed there that worked elsewhere, or that got work again. */
 struct report_aside {
     unsigned node;
-    uint64_t failed;         /* consecutive failures there */
-    unsigned worked, beside; /* tasks on other nodes meanwhile: successful ones, and all */
+    uint64_t failed;
+    unsigned worked, beside; /* tasks on other nodes in that time: successful ones, and all */
     bool is_back;            /* got work again because all others were lost; the other members are unset */
 };
 
 /* Iterations with different results from different workers. */
 struct report_mismatch {
     struct range range;
-    unsigned workers; /* 2 or 3 that computed it */
-    unsigned rank[3]; /* [workers] in order */
-    int wrong;        /* 0 or 1: index of the one that differs from both others; -1: all differ */
+    unsigned workers;
+    unsigned rank[3];
+    int wrong; /* 0 or 1: index of the one that differs from both others; -1: all differ */
 };
 
 /* Iterations that were computed twice. */
 struct report_verify {
-    double share; /* requested; 0: no verification */
+    double share;
     uint64_t seed;
     /* iterations; unverified: selected, but no other worker could compute them */
     uint64_t alike, differing, unverified;
-    const struct report_mismatch *list; /* [count] in order of arrival; the number of entries is limited */
+    const struct report_mismatch *list; /* [count] in order of arrival; limited */
     size_t count;
 };
 
 /* Workers named in a file of costs. */
 struct report_recorded {
-    unsigned workers;         /* 0: none, or not usable */
-    unsigned known;           /* number with known speed */
+    unsigned workers; /* 0: none, or not usable */
+    unsigned known;
     bool are_different;       /* false: the speeds may be equal, and costs are used as recorded */
     bool are_simulated;       /* the simulated workers have the recorded speeds */
     double slowest, quickest; /* relative to the mean */
 };
 
 struct report_simulation {
-    const char *backend;  /* "virtual", "simgrid" */
-    const char *platform; /* name, or file */
+    const char *backend;
+    const char *platform;
     unsigned nodes;
     const char *costs; /* file, distribution, or "model" */
     struct report_recorded recorded;
@@ -141,7 +140,7 @@ struct report {
     const char *version;
     const struct report_simulation *simulated; /* NULL: a real run; otherwise there is no time of day and no checksum */
     enum report_topology topology;
-    const char *carrier;              /* "Open MPI 4.1.4"; NULL: a simulated run */
+    const char *carrier;              /* NULL: a simulated run */
     const struct hdss_kernel *kernel; /* borrowed, like all pointers here */
     const union hdss_value *values;   /* of the kernel's parameters, in table order */
     struct sched_spec technique;
@@ -153,10 +152,10 @@ struct report {
     enum sched_weighting weighting;
     uint64_t min_chunk, max_chunk; /* max_chunk 0: there is none */
     uint64_t sync_points;          /* points in each chunk of a loop with dependencies; 0: iterations are independent */
-    uint64_t first;                /* beginning of the part that --iterations asks for; 0 */
-    uint64_t iterations;           /* number of iterations of the loop, or of that part */
+    uint64_t first;                /* beginning of the part that --iterations asks for; 0 by default */
+    uint64_t iterations;           /* of the loop, or of that part */
     unsigned masters, workers, nodes;
-    unsigned cores;     /* usable by the ranks on all nodes; 0: unknown */
+    unsigned cores;     /* that the ranks on all nodes may use; 0: unknown */
     int64_t started_at; /* seconds since 1970-01-01 UTC */
     double elapsed_s;   /* first assignment to last commit; 0: no assignment */
     double startup_s;   /* program start to first assignment */
@@ -165,35 +164,34 @@ struct report {
     struct report_pods pods;
     struct report_faults faults;
     struct report_verify verify;
-    const struct range *failed; /* [failed_count] ranges given up, in order */
+    const struct range *failed; /* ranges given up, in order; the other lists are in order of arrival and limited */
     size_t failed_count;
-    const struct report_failure *failures; /* [failure_count] in order of arrival; limited */
+    const struct report_failure *failures;
     size_t failure_count;
-    const struct report_aside *aside; /* [aside_count] in order of arrival */
+    const struct report_aside *aside;
     size_t aside_count;
-    const struct range *failed_tasks; /* [failed_task_count] done, but failed; in order */
+    const struct range *failed_tasks; /* done, but failed; in order */
     size_t failed_task_count;
-    const struct reasons *reasons;            /* of the failures; NULL: unknown */
-    const struct report_worker *worker_stats; /* [workers] */
-    const struct report_step *steps;          /* [step_count] */
-    uint64_t step_count;                      /* 0: a single step */
+    const struct reasons *reasons;
+    const struct report_worker *worker_stats;
+    const struct report_step *steps;
+    uint64_t step_count; /* 0: a single step */
 
     enum report_outcome outcome;
     uint64_t done;
 
-    /* summary only */
-    bool grows;            /* more iterations could have followed */
+    bool grows;            /* this and the next members are for the summary only: more iterations could have followed */
     bool is_cancelled;     /* running iterations were not finished */
     const char *failure;   /* REPORT_FAILED: one line; NULL: printed elsewhere */
     const char *journal;   /* for resuming the run; NULL: not possible */
     bool rest_is_given_up; /* only --resume failed runs the rest */
-    const char *output;    /* name; NULL or empty: none */
-    bool are_tasks;        /* iterations are called tasks and counted from 1 */
-    bool output_in_parts;  /* parts are not joined */
-    bool output_varies;    /* missing iterations are absent from the output instead of zero */
+    const char *output;
+    bool are_tasks; /* iterations are called tasks and counted from 1 */
+    bool output_in_parts;
+    bool output_varies; /* missing iterations are absent from the output instead of zero */
 
-    /* set by report_compute() */
-    double compute_s;  /* sum over the workers */
+    /* set by report_compute(), like all below; compute_s: sum over the workers */
+    double compute_s;
     double overhead_s; /* mean over the workers of elapsed_s - compute_s */
     /* compute_s / (elapsed_s * workers), with the time of presence for workers that joined; 0 without
      *                           assignments */
@@ -201,29 +199,29 @@ struct report {
     /* If workers share cores: efficiency = compute_s / (elapsed_s * cores), and overhead_s is the mean over the cores.
      * A worker with enough cores counts one per thread. */
     struct {
-        double cores;     /* 0: no shared cores */
-        double compute_s; /* sum over the threads of report_computing_s() */
+        double cores;
+        double compute_s; /* sum over the threads of report_computing_s(); `cores` is 0 if none are shared */
     } shared;
-    double cost_s;                  /* parallel cost: elapsed time times threads, or times cores if these are shared */
-    struct report_spread imbalance; /* of finish_s */
-    struct report_spread busy;      /* of report_computing_s() */
+    double cost_s; /* parallel cost: elapsed time times threads, or times cores if these are shared */
+    struct report_spread imbalance;
+    struct report_spread busy;
     /* Parts of overhead_s, means over the workers present at the end: a worker's time outside of the kernel until its
      * last completion, and after it. */
     double scheduling_s, idle_s;
     struct {
-        unsigned threads;          /* of all workers with several threads */
-        uint64_t chunks;           /* among threads */
+        unsigned threads;
+        uint64_t chunks;
         double max_over_mean, cov; /* spread of the threads' computing times in a worker, mean over these workers */
     } thread_level;
 };
 
-/* Computing time of a worker, mean over its threads: time in the kernel, or the processor time if that is less because
- * the core is shared. */
+/* Returns the computing time of a worker, mean over its threads: time in the kernel, or the processor time if that is
+ * less because the core is shared. */
 double report_computing_s(const struct report_worker *worker);
 
 void report_compute(struct report *report);
 
-/* The JSON text with a final newline; freed by the caller. NULL if memory runs out. */
+/* Returns the JSON text with a final newline, which the caller frees. NULL if memory runs out. */
 char *report_json(const struct report *report);
 
 const char *report_topology_name(enum report_topology topology);

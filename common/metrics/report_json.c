@@ -17,7 +17,6 @@
 
 #define TIME_TEXT_MAX 72
 
-/* Word `index` of "a|b|c". */
 static json_t *choice(const char *choices, uint64_t index)
 {
     while (index-- > 0)
@@ -55,7 +54,7 @@ static json_t *technique_value(const struct technique_param *param, union sched_
     return NULL;
 }
 
-/* Only parameters that were given; others follow from the loop. */
+/* Writes only parameters that were given; others follow from the loop. */
 static json_t *technique_params(const struct sched_spec *spec)
 {
     json_t *object = json_object();
@@ -74,8 +73,8 @@ static json_t *technique_measured(const struct report *report)
     return object;
 }
 
-/* Predicted times in seconds of all techniques at the last decision of `auto`; null if the technique cuts too many
- * chunks to be simulated, or rejects the loop. */
+/* Writes the times in seconds that the last decision of `auto` predicted for all techniques; null if the technique cuts
+ * too many chunks to be simulated, or rejects the loop. */
 static json_t *technique_choice(const struct choice *choice)
 {
     json_t *predicted = json_object();
@@ -103,7 +102,7 @@ static json_t *technique_of(const struct report *report)
     return object;
 }
 
-/* ISO 8601. Years are counted from March, so that leap days are at their ends. */
+/* Writes the time as ISO 8601. Years are counted from March, so that leap days are at their ends. */
 static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
 {
     const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
@@ -201,7 +200,6 @@ static void set_counters(json_t *object, const struct report *report)
     json_object_set_new(object, "faults", counts);
 }
 
-/* As [first, count]. */
 static json_t *list_ranges(const struct range *ranges, size_t count)
 {
     json_t *array = json_array();
@@ -359,7 +357,6 @@ static json_t *make_worker(const struct report_worker *worker)
     return object;
 }
 
-/* A step with the iterations cut for each worker, in the order of worker_stats. */
 static json_t *make_step(const struct report *report, const struct report_step *step)
 {
     json_t *object =
@@ -373,8 +370,8 @@ static json_t *make_step(const struct report *report, const struct report_step *
     return object;
 }
 
-/* Number of digits: 15 are readable (0.1 stays 0.1) and enough for times; parameters of the kernel must be restored
- * exactly. */
+/* Returns the number of digits: 15 are readable (0.1 stays 0.1) and enough for times; parameters of the kernel must be
+ * restored exactly. */
 static int digits_needed(const struct report *report)
 {
     const struct hdss_param *params = report->kernel->params;
@@ -389,7 +386,6 @@ static int digits_needed(const struct report *report)
     return 15;
 }
 
-/* Adds the object's text and releases it; false if memory runs out. */
 static bool add_json(struct text *text, json_t *object, size_t flags, size_t cut)
 {
     char *dump = object != NULL ? json_dumps(object, flags) : NULL;

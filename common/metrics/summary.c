@@ -16,7 +16,7 @@
 
 enum { LABEL_COLUMNS = 22 };
 #define COUNT_MAX    100000000 /* larger counts are abbreviated */
-#define FAILED_SHOWN 4         /* ranges */
+#define FAILED_SHOWN 4
 
 struct bar {
     unsigned rank;
@@ -25,7 +25,6 @@ struct bar {
     double compute_s;
 };
 
-/* "1 worker", "1,234 workers". */
 static void add_plural(struct text *text, uint64_t count, const char *one)
 {
     char number[HUMAN_MAX];
@@ -59,7 +58,7 @@ static void add_rate(struct text *text, const struct report *report)
     text_add(text, " in %s (%s)", human_duration(elapsed, report->elapsed_s), rate);
 }
 
-/* Rounded down, so that 100 % means complete. */
+/* The percentage is rounded down, so that 100 % means complete. */
 static double percent_done(const struct report *report)
 {
     return report->iterations > 0 ? floor(1000.0 * (double)count_done(report) / (double)report->iterations) / 10 : 100;
@@ -73,7 +72,6 @@ static void add_part_done(struct text *text, const struct report *report)
     text_add(text, "%s (%.1f %%)", report->grows ? " so far" : "", percent_done(report));
 }
 
-/* "12 of 2,000 tasks failed" */
 static void add_failed(struct text *text, const struct report *report)
 {
     char failed[HUMAN_MAX];
@@ -157,7 +155,7 @@ static void add_simulated(struct text *text, const struct report_simulation *sim
         text_add(text, "\n");
 }
 
-/* "mu 1.20 ms, sigma 300 us"; a ratio (swr) has no unit. */
+/* Adds for example "mu 1.20 ms, sigma 300 us"; a ratio (swr) has no unit. */
 static void add_measured(struct text *text, const struct report *report)
 {
     const struct technique_param *params = report->technique.technique->params;
@@ -178,7 +176,6 @@ static void add_measured(struct text *text, const struct report *report)
         text_add(text, "\n");
 }
 
-/* "by auto: predicted 1.20 s; the others 1.21 s (dfss) to 2.40 s (static)" */
 static void add_choice(struct text *text, const struct choice *choice)
 {
     const struct candidate *chosen = &choice->candidates[choice->chosen], *least = NULL, *most = NULL;
@@ -212,7 +209,6 @@ static double summary_load_of(const struct report_worker *worker)
     return worker->load;
 }
 
-/* Minimum and maximum over the workers with a value above 0; false if there are none. */
 static bool summary_find_span(const struct report *report, double (*of)(const struct report_worker *worker),
                               double *least, double *most)
 {
@@ -228,7 +224,6 @@ static bool summary_find_span(const struct report *report, double (*of)(const st
     return *most > 0;
 }
 
-/* Learned weights of the technique, and loads of --weighting acp. */
 static void summary_add_workers(struct text *text, const struct report *report)
 {
     double least, most;
@@ -238,7 +233,6 @@ static void summary_add_workers(struct text *text, const struct report *report)
         text_add(text, "  loads        of the workers' cores from %.3g to %.3g; 1 where nobody else is\n", least, most);
 }
 
-/* "recall 12 recalls moved 340 iterations, worth about 800 ms of computing" */
 static void add_recalls(struct text *text, const struct report_recalls *recalls, const char *unit)
 {
     char worth[HUMAN_MAX];
@@ -281,7 +275,6 @@ static void add_technique(struct text *text, const struct report *report)
         text_add(text, "  sync points  %s in each chunk\n", human_count(number, report->sync_points));
 }
 
-/* "threads 8 with fac2, 1,234 chunks" */
 static void add_threads(struct text *text, const struct report *report)
 {
     char spec[SCHED_SPEC_TEXT_MAX];
@@ -406,7 +399,6 @@ static void add_aside(struct text *text, const struct report *report)
     }
 }
 
-/* "3:2", for tasks "4-5". */
 static void add_range(struct text *text, const struct range *range, bool are_tasks)
 {
     if (!are_tasks)
@@ -417,7 +409,6 @@ static void add_range(struct text *text, const struct range *range, bool are_tas
         text_add(text, "%" PRIu64 "-%" PRIu64, range->first + 1, range->first + range->count);
 }
 
-/* Reasons of the first few ranges given up. */
 static void add_reasons(struct text *text, const struct report *report)
 {
     unsigned shown = 0;
@@ -444,7 +435,7 @@ static void summary_add_ranges(struct text *text, const char *title, const struc
         text_add(text, "%s\n", are_tasks ? "" : " (first:count)");
 }
 
-/* Counts by outcome, whose sum must equal the number of tasks. */
+/* The counts by outcome must add up to the number of tasks. */
 static void add_ledger(struct text *text, const struct report *report)
 {
     uint64_t failed = sum_counts(report->failed_tasks, report->failed_task_count);
@@ -519,7 +510,6 @@ static void summary_add_resume(struct text *text, const struct report *report)
                                             : " goes on with the rest");
 }
 
-/* The bar of `rank`, new if necessary; NULL if there is no room. */
 static struct bar *find_bar(struct bar bars[SUMMARY_BARS_MAX], unsigned *count, unsigned rank)
 {
     for (unsigned i = *count; i-- > 0;)

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Columns of the kernel's log. */
 #define TASK_LOG_COMMON  "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
 #define TASK_LOG_HEADING TASK_LOG_COMMON "\tWorker\tNode\tCPUtime\tMaxRSS\tTries\tEnd\tOutbytes\tErrbytes"
 
@@ -16,7 +15,6 @@ enum task_stream { TASK_STREAM_OUT, TASK_STREAM_ERR, TASK_STREAM_LOG, TASK_STREA
 
 enum task_log { TASK_LOG_NONE, TASK_LOG_PARALLEL, TASK_LOG_HDSS };
 
-/* Part of the line; borrowed. */
 struct task_text {
     const char *at;
     size_t length;
@@ -28,7 +26,7 @@ struct task_row {
     uint64_t received; /* bytes of output including errors */
     int64_t exit, signal;
     struct task_text host, command;
-    /* TASK_LOG_HDSS; else 0 and empty */
+    /* of TASK_LOG_HDSS, like all members below; else 0 and empty */
     uint64_t worker, node, peak_kib, tries;
     double cpu_s;
     uint64_t out, err;    /* bytes in the files of output and errors */
@@ -37,7 +35,7 @@ struct task_row {
 
 enum task_log task_log_kind(const char *line, size_t length);
 
-/* False for an invalid line; `length` excludes the newline. */
+/* Reads a line; `length` excludes the newline. False if the line is invalid. */
 bool task_row_read(struct task_row *row, enum task_log kind, const char *line, size_t length);
 
 bool task_row_failed(const struct task_row *row);
