@@ -11,14 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Increased with each change of this file: modules of other versions are rejected. */
+/* Raise this with each change of this file: modules of other versions are rejected. */
 #define CARRIER_VERSION 1
-/* Symbol of the table in a module. */
-#define CARRIER_SYMBOL "hdss_carrier"
+#define CARRIER_SYMBOL  "hdss_carrier"
 
 typedef uintptr_t carrier_comm, carrier_request, carrier_window;
 
-/* Given as the sender: any rank. */
+/* As the sender: any rank. */
 #define CARRIER_ANY (-1)
 
 /* Required thread support: the levels of MPI. */
@@ -39,9 +38,8 @@ struct carrier_status {
 
 struct carrier {
     unsigned version; /* must be the first member */
-    const char *name; /* "Open MPI 4.1.4" */
+    const char *name;
 
-    /* Initializes and returns the communicator of all ranks. */
     carrier_comm (*begin)(int *argc, char ***argv, enum carrier_level level);
     enum carrier_level (*level)(void);
     void (*finish)(void);
@@ -51,12 +49,11 @@ struct carrier {
     int (*ranks)(carrier_comm comm);
     carrier_comm (*duplicate)(carrier_comm comm);
     carrier_comm (*split)(carrier_comm comm, int colour, int key);
-    void (*release_comm)(carrier_comm *comm); /* sets it to 0 */
+    void (*release_comm)(carrier_comm *comm); /* sets it to 0, as all functions do that release something */
 
     void (*send)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*isend)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*irecv)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
-    /* A persistent receive. */
     carrier_request (*recv_init)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     void (*start)(carrier_request request);
     /* Tests a request; 0 counts as over. Sets a finished request to 0 unless it is from recv_init(). `status` (may be
@@ -66,8 +63,8 @@ struct carrier {
     bool (*is_over)(carrier_request request);
     void (*wait)(carrier_request *request);
     void (*cancel)(carrier_request request);       /* of a receive; followed by wait() or release() */
-    void (*release)(carrier_request *request);     /* frees it, over or not, and sets it to 0 */
-    void (*progress)(carrier_comm comm, int self); /* lets the library make progress; `self`: own rank */
+    void (*release)(carrier_request *request);     /* frees it, whether it is over or not, and sets it to 0 */
+    void (*progress)(carrier_comm comm, int self); /* lets the library make progress; `self`: this rank */
 
     void (*barrier)(carrier_comm comm);
     void (*bcast)(carrier_comm comm, int root, void *data, size_t bytes);
@@ -76,22 +73,21 @@ struct carrier {
     void (*allgather)(carrier_comm comm, const void *own, size_t bytes, void *all);
     uint64_t (*max)(carrier_comm comm, uint64_t own);
 
-    /* Collective; `words` at rank 0, initially zero. */
+    /* Collective, as is closing; `words` at rank 0, initially zero. */
     carrier_window (*open_window)(carrier_comm comm, size_t words);
-    void (*close_window)(carrier_window *window); /* collective; sets it to 0 */
-    /* Returns the previous value. */
+    void (*close_window)(carrier_window *window);
     uint64_t (*fetch_add)(carrier_window window, size_t word, uint64_t amount);
     /* Each word is transferred atomically. */
     void (*put_words)(carrier_window window, size_t first, const void *words, size_t count);
     void (*get_words)(carrier_window window, size_t first, void *words, size_t count);
-    /* Collective: memory of the first rank, shared by all and page-aligned in the same way. */
+    /* Collective, as is unsharing: memory of the first rank, shared by all and page-aligned in the same way. */
     void *(*share_memory)(carrier_comm comm, size_t bytes, carrier_window *memory);
-    void (*unshare_memory)(carrier_window *memory); /* collective; sets it to 0 */
+    void (*unshare_memory)(carrier_window *memory);
 
-    /* Operations return errors from now on. */
+    /* Makes operations return errors from now on. */
     void (*heed_losses)(carrier_comm comm);
     /* Writes at most `room` failed ranks, from number `known` on in order of detection, and acknowledges them, so that
-     * receives from any rank continue. Returns their number. */
+     * receives from any rank continue. Returns how many it has written. */
     int (*next_losses)(carrier_comm comm, int known, int *ranks, int room);
 };
 

@@ -132,7 +132,7 @@ static enum carrier_result test(carrier_request *request, bool *is_over, struct 
 {
     MPI_Request own = carrier_request_of(*request);
     MPI_Status told;
-    int flag = 1, bytes; /* SimGrid does not set the flag for a null request */
+    int flag = 1, bytes; /* SimGrid does not set the flag for a null request. */
     const int result = MPI_Test(&own, &flag, status != NULL ? &told : MPI_STATUS_IGNORE);
     *request = carrier_word_of_request(own);
     *is_over = flag;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Help texts of Open MPI. In version 4 a rank sends each to mpirun and waits in MPI until mpirun has received it. After
- * the loss of a node mpirun may not receive them any more, so a rank that lost a connection to the node would hang, for
- * example the supermaster.
+/* Help texts of Open MPI. In version 4 a rank sends each text to mpirun and waits in MPI until mpirun has received it.
+ * After the loss of a node mpirun may not receive them any more, so a rank that lost a connection to the node would
+ * hang, for example the supermaster.
  *
  * Open MPI prints help texts through a function pointer (opal/util/show_help.h in its sources), which is redirected
  * here to standard error, once per text. Texts about connections are dropped: HDSS reports each loss itself, and mpirun
@@ -29,7 +29,6 @@ static render_help *render;
 static char told[TOLD_MAX][TOPIC_MAX];
 static unsigned told_count;
 
-/* False at the first call for a topic. */
 static bool is_told(const char *topic)
 {
     for (unsigned i = 0; i < told_count; i++)
@@ -59,7 +58,7 @@ void openmpi_help_print_here(void)
 {
     show_help **place = dlsym(RTLD_DEFAULT, "opal_show_help");
     void *found = dlsym(RTLD_DEFAULT, "opal_show_help_vstring");
-    memcpy(&render, &found, sizeof render); /* C does not convert object pointers to function pointers */
+    memcpy(&render, &found, sizeof render); /* C does not convert object pointers to function pointers. */
     if (place != NULL && render != NULL)
         *place = print_help;
 }

@@ -36,7 +36,7 @@ static int init_sched(struct dca_core *core, const struct dca_config *config, st
     return 0;
 }
 
-/* Chooses the workers' weights; those of wf sum to P. Learned ones start equal to these. */
+/* Chooses the workers' weights. Those of wf sum to P; learned ones start equal to these. */
 static void choose_weights(struct dca_core *core, const struct dca_config *config)
 {
     const double *powers = config->sched.powers;
@@ -115,7 +115,6 @@ void dca_fini(struct dca_core *core)
     core->bounds.sched = NULL;
 }
 
-/* Check sum that detects a record of which only some words are new. */
 static uint64_t check_of(const struct dca_measured *measured)
 {
     uint64_t words[6], check = UINT64_C(0x9e3779b97f4a7c15);

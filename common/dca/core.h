@@ -22,7 +22,7 @@
 enum dca_way { DCA_BY_POSITION, DCA_BY_STEP, DCA_BY_REMAINING };
 
 enum dca_counter {
-    DCA_STEP,  /* scheduling steps drawn */
+    DCA_STEP,
     DCA_START, /* iterations drawn, by step and by remaining */
     DCA_COUNTERS,
 };
@@ -33,10 +33,10 @@ enum dca_counter {
 /* A worker's total measurements, published if the technique learns. */
 struct dca_measured {
     uint64_t chunks, iterations, compute_ns;
-    uint64_t wait_ns; /* idle before its chunks */
+    uint64_t wait_ns;
     uint64_t freedom; /* sum of m - 1 over chunks timed in m pieces */
     double squares;   /* sum of (m - 1) s^2, in ns^2 */
-    uint64_t check;   /* of the other members: a record read while it changes is ignored until the next time */
+    uint64_t check;   /* of the other members: a record that is read while it changes is ignored until the next time */
 };
 
 struct dca_config {
@@ -65,10 +65,9 @@ struct dca_core {
 int dca_init(struct dca_core *core, const struct dca_config *config, struct error *error);
 void dca_fini(struct dca_core *core);
 
-/* By step: weight of a worker's chunks from its `power` (1 if none is given); 0: not weighted. */
+/* By step: returns the weight of a worker's chunks from its `power` (1 if none is given); 0: not weighted. */
 double dca_weight(const struct dca_core *core, double power);
 
-/* The chunk of a drawn step, by position. */
 static inline bool dca_draw_step(const struct dca_core *core, uint64_t step, struct range *chunk)
 {
     if (step >= core->bounds.count)
@@ -85,7 +84,7 @@ void dca_learn(struct dca_core *core);
 /* Sets the check sum of a record to be published. */
 void dca_seal(struct dca_measured *measured);
 
-/* Iterations drawn, at least, from the value of the first counter. */
+/* Returns how many iterations are drawn, at least, from the value of the first counter. */
 uint64_t dca_drawn(const struct dca_core *core, uint64_t counter);
 enum dca_counter dca_first_counter(const struct dca_core *core);
 

@@ -39,17 +39,17 @@ void dca_view_fini(struct dca_view *view)
     sched_fini(&view->sched);
 }
 
-/* Prepares the view for the big chunk of `epoch`; the next draw checks whether it was read consistently. */
+/* Prepares the view for the big chunk of `epoch`. The next draw checks whether it was read consistently. */
 static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64_t epoch, struct error *error)
 {
     uint64_t first = atomic_load(&queue->first), count = atomic_load(&queue->count);
     struct sched *sched = atomic_load(&queue->dry) ? &view->given : &view->sched;
     view->epoch = NO_EPOCH;
     if (atomic_load(&queue->head) >> STEP_BITS != epoch)
-        return 0; /* the queue has moved on */
+        return 0; /* The queue has moved on. */
     dca_queue_drop_bounds(view);
     if (count > PIECE_MAX)
-        return 0; /* read while it changed */
+        return 0; /* The description was read while it changed. */
     if (sched_again(sched, count, error) < 0 || sched_bounds_init(&view->bounds, sched, error) < 0)
         return -1;
     view->bounded = true;
@@ -58,14 +58,15 @@ static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64
     return 0;
 }
 
-/* True if the head is still in the view's epoch and not refilling: otherwise the description may be half new. */
+/* True if the head is still in the view's epoch and not refilling; otherwise the description may be half new. */
 static bool is_sound(const struct dca_view *view, uint64_t head)
 {
     return head >> STEP_BITS == view->epoch && (head & STEP_MASK) <= PIECE_MAX;
 }
 
-/* State of the head after the last step of a big chunk: DRAINED if the counters are at their end and nothing is left,
- * or else the argument `wet`. The description of the chunk does not change before that step is taken. */
+/* Returns the state of the head after the last step of a big chunk: DRAINED if the counters are at their end and
+ * nothing is left, or else the argument `wet`. The description of the chunk does not change before that step is
+ * taken. */
 static uint64_t dca_queue_step_behind(const struct dca_queue *queue, uint64_t wet)
 {
     bool dry = atomic_load(&queue->dry) != 0 && atomic_load(&queue->rest_count) == 0;
@@ -134,7 +135,7 @@ bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk)
 static void publish(struct dca_queue *queue, uint64_t step)
 {
     uint64_t epoch = (atomic_load(&queue->head) >> STEP_BITS) + 1;
-    atomic_store(&queue->head, epoch << STEP_BITS | step); /* the epoch wraps */
+    atomic_store(&queue->head, epoch << STEP_BITS | step); /* The epoch wraps. */
 }
 
 void dca_queue_refill(struct dca_queue *queue, const struct range *chunk)

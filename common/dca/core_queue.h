@@ -31,13 +31,14 @@
 
 #include <stdatomic.h>
 
-/* Technique for iterations given up: small chunks at the end, so that workers do not become hungry again soon. */
+/* Technique for iterations that were given up: small chunks at the end, so that workers do not become hungry again
+ * soon. */
 #define DCA_GIVEN_TECHNIQUE "fac2"
 
 /* Shared by the node's workers. All zeros: the head is at the end of an empty chunk. */
 struct dca_queue {
     _Alignas(64) _Atomic uint64_t head; /* epoch << STEP_BITS | step */
-    _Atomic uint64_t first, count;      /* the big chunk */
+    _Atomic uint64_t first, count;
     _Atomic uint32_t stopped;
     _Alignas(64) _Atomic uint64_t rest_first, rest_count; /* rest of a big chunk that is too long, for the refiller */
     _Alignas(64) _Atomic uint32_t hungry; /* workers that found the queue drained and have not checked again */
@@ -45,10 +46,10 @@ struct dca_queue {
     _Atomic uint32_t dry;                 /* big chunks no longer come from the counters, only from givers */
 };
 
-/* A worker's view of the queue. */
 struct dca_view {
-    struct sched sched; /* node's technique, for the big chunk of the epoch; owned */
-    struct sched given; /* the same for given iterations, with DCA_GIVEN_TECHNIQUE; owned */
+    struct sched sched; /* the node's technique for the big chunk of the epoch, and DCA_GIVEN_TECHNIQUE for given
+                           iterations; owned */
+    struct sched given;
     struct sched_bounds bounds;
     bool bounded;
     uint64_t epoch; /* NO_EPOCH: none seen */
@@ -58,13 +59,14 @@ struct dca_view {
 enum dca_drawn {
     DCA_DRAWN,
     DCA_REFILL, /* the worker must fetch a big chunk, then call dca_queue_refill() or dca_queue_end() */
-    DCA_WAIT,   /* another worker is fetching a big chunk */
+    DCA_WAIT,
     DCA_HUNGRY, /* only running chunks are left: the worker is hungry until dca_queue_wake() */
-    DCA_END,    /* no chunk is left */
+    DCA_END,
     DCA_BROKEN, /* the view cannot be prepared, see `error` */
 };
 
-/* For the node's technique among `workers`. Fails without a closed form or with wrong parameters; nothing is owned. */
+/* For the node's technique among `workers`. Fails without a closed form or with wrong parameters; then nothing is
+ * owned. */
 int dca_view_init(struct dca_view *view, const struct sched_spec *technique, unsigned workers, struct error *error);
 void dca_view_fini(struct dca_view *view);
 
@@ -76,7 +78,6 @@ bool dca_queue_is_refilling(const struct dca_queue *queue);
 /* For the refilling worker: takes the rest of the last big chunk before a new one. False if there is none. */
 bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk);
 
-/* Puts a big chunk into the queue after DCA_REFILL. */
 void dca_queue_refill(struct dca_queue *queue, const struct range *chunk);
 
 /* Ends the queue after DCA_REFILL if no big chunk is left. With recall it is drained until all workers are hungry. */
@@ -88,10 +89,11 @@ void dca_queue_stop(struct dca_queue *queue);
 /* True if a hungry worker need not check again. */
 bool dca_queue_is_drained(const struct dca_queue *queue);
 
-/* The worker checks again and is not hungry meanwhile; call once after each DCA_HUNGRY, before the next draw. */
+/* The worker checks again and is not hungry until it finds the queue drained again. Call it once after each DCA_HUNGRY,
+ * before the next draw. */
 void dca_queue_wake(struct dca_queue *queue);
 
-/* True if a worker was ever hungry: one load of a word that stays unchanged while there are big chunks. */
+/* True if a worker was ever hungry. This loads one word, which stays unchanged while there are big chunks. */
 static inline bool dca_queue_is_wanted(const struct dca_queue *queue)
 {
     return atomic_load_explicit(&queue->wanted, memory_order_relaxed) != 0;

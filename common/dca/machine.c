@@ -150,7 +150,8 @@ static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* dca_weighted() with variant=paper: K' = floor(K V_j / Q_j), [SW] eq 2, and K = ceil(K w_j) of wf, [RMA] Table 2. */
+/* Like dca_weighted(), with variant=paper: K' = floor(K V_j / Q_j), [SW] eq 2, and K = ceil(K w_j) of wf, [RMA] Table
+ * 2. */
 static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -159,9 +160,9 @@ static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, ui
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* Size of chunk `step`. Weighted chunks may not add up to N in the closed form's number of steps; the rest, as known
- * from the last draw, is then factored by two, because it would otherwise be drawn in chunks of the last size, often
- * 1. */
+/* Returns the size of chunk `step`. Weighted chunks may not add up to N in the closed form's number of steps. The rest,
+ * as known from the last draw, is then cut into batches that each take half of what remains, because it would otherwise
+ * be drawn in chunks of the last size, often 1. */
 static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
     struct dca_core *core = machine->core;
@@ -190,7 +191,6 @@ PART struct dca_action dca_fetch(struct dca_machine *machine, enum dca_state sta
                                .assigns = amount > 0 && counter == dca_first_counter(machine->core)};
 }
 
-/* Reads or advances the first counter: the step, or the remaining work, to which nothing is added. */
 PART struct dca_action dca_fetch_first(struct dca_machine *machine)
 {
     if (machine->core->way == DCA_BY_REMAINING)
@@ -220,7 +220,6 @@ PART struct dca_action dca_begin_draw(struct dca_machine *machine)
     return (struct dca_action){.type = DCA_ACTION_EXCHANGE};
 }
 
-/* Takes the chunk from the counters; count 0: none is left. */
 PART struct dca_action dca_take_range(struct dca_machine *machine, const struct range *range, bool calculated)
 {
     if (machine->by_node) {
@@ -235,7 +234,7 @@ PART struct dca_action dca_take_range(struct dca_machine *machine, const struct 
 }
 
 /* Handles the first counter's value. [RMA]: draw i, calculate K_i, add it to the start; without weights the steps below
- * S cover the loop. [DCA] section 4, as there for af: read R, calculate K, add it to the start; R may be slightly
+ * S cover the loop. [DCA] section 4, as it does for af: read R, calculate K, add it to the start; R may be slightly
  * outdated then. By position the step is enough. */
 PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64_t counter)
 {
@@ -256,7 +255,6 @@ PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64
     return action;
 }
 
-/* Handles the second counter's value: `start` was its value before `size` was added. */
 PART struct dca_action dca_take_second_answer(struct dca_machine *machine, uint64_t start)
 {
     const uint64_t iterations = machine->core->iterations;
@@ -300,7 +298,6 @@ static struct dca_action dca_take_claim(struct dca_machine *machine, bool claime
     return (struct dca_action){.type = claimed ? DCA_ACTION_CUT : DCA_ACTION_NONE};
 }
 
-/* Shortens the running chunk; at least one iteration stays. */
 static struct dca_action dca_take_cut(struct dca_machine *machine, const struct range *cut)
 {
     const struct range *chunk = &machine->chunk;

@@ -29,15 +29,15 @@
 enum dca_state {
     DCA_IDLE,
     DCA_EXCHANGING, /* waits for the others' measurements */
-    DCA_FETCHING,   /* waits for the first counter of a draw */
-    DCA_TAKING,     /* waits for DCA_START, from which it takes `size` iterations */
-    DCA_DRAWING,    /* waits for the queue of its node */
-    DCA_AWAITING,   /* waits until another worker has refilled that queue */
-    DCA_STARVING,   /* waits until another worker gives up iterations, or all workers of the node wait like this */
-    DCA_PUBLISHING, /* puts a big chunk into the queue */
+    DCA_FETCHING,
+    DCA_TAKING, /* waits for DCA_START, from which it takes `size` iterations */
+    DCA_DRAWING,
+    DCA_AWAITING, /* waits until another worker has refilled that queue */
+    DCA_STARVING, /* waits until another worker gives up iterations, or all workers of the node wait like this */
+    DCA_PUBLISHING,
     DCA_COMPUTING,
-    DCA_CLAIMING, /* waits whether it may give up iterations */
-    DCA_CUTTING,  /* waits for the iterations cut off its chunk */
+    DCA_CLAIMING,
+    DCA_CUTTING,
     DCA_ENDED,
     DCA_STATES,
 };
@@ -46,14 +46,14 @@ enum dca_event_type {
     DCA_EVENT_START,
     DCA_EVENT_FETCHED,   /* FETCH_ADD: the counter was `value` before */
     DCA_EVENT_EXCHANGED, /* EXCHANGE: core->fresh is filled */
-    DCA_EVENT_DREW,      /* DRAW: `drawn` */
+    DCA_EVENT_DREW,
     DCA_EVENT_PUBLISHED,
     DCA_EVENT_REFILLED,
     DCA_EVENT_FINISHED,
-    DCA_EVENT_WANTED,  /* another worker of the node is hungry, and the chunk may be cut; COMPUTING only */
-    DCA_EVENT_CLAIMED, /* CLAIM: `claimed` */
-    DCA_EVENT_CUT,     /* CUT: `cut` was the end of the running chunk; count 0: all of it has begun */
-    DCA_EVENT_STOP,    /* end the run: drawn chunks are computed, and no more are drawn */
+    DCA_EVENT_WANTED, /* another worker of the node is hungry, and the chunk may be cut; COMPUTING only */
+    DCA_EVENT_CLAIMED,
+    DCA_EVENT_CUT,  /* CUT: `cut` was the end of the running chunk; count 0: all of it has begun */
+    DCA_EVENT_STOP, /* end the run: drawn chunks are computed, and no more are drawn */
 };
 
 struct dca_event {
@@ -82,15 +82,15 @@ enum dca_action_type {
     DCA_ACTION_CUT,       /* give up what of the running chunk has not begun; result: CUT, before any other event */
     DCA_ACTION_GIVE,      /* put `range` into the claimed queue; count 0: leave it drained; no result */
     DCA_ACTION_STOP,      /* add `amount` to each of `counters`, and stop the node's queue; no result */
-    DCA_ACTION_END,       /* the worker draws no more */
+    DCA_ACTION_END,
 };
 
 struct dca_action {
     uint8_t type;
     uint8_t counter;
-    uint8_t counters; /* STOP: bit n for counter n */
-    bool calculated;  /* a chunk was calculated before this action */
-    bool assigns;     /* FETCH_ADD: the synchronised part of a draw ([DCA]) */
+    uint8_t counters;
+    bool calculated; /* a chunk was calculated before this action */
+    bool assigns;    /* FETCH_ADD: the synchronised part of a draw ([DCA]) */
     union {
         uint64_t amount;    /* FETCH_ADD, STOP */
         struct range range; /* COMPUTE, PUBLISH, GIVE: relative to the loop's beginning */
@@ -100,13 +100,13 @@ struct dca_action {
 struct dca_machine {
     struct dca_core *core; /* borrowed; several machines of one process may share it */
     unsigned state;
-    bool by_node; /* draws from its node's queue */
+    bool by_node;
     bool stopped;
-    unsigned worker; /* index in the technique: the worker's, 0 .. P-1, or with by_node its node's */
+    unsigned worker; /* index in the technique, 0 .. P-1: of the worker, or with by_node of its node */
     double weight;   /* by step: factor for chunks, the latest if learned; 0: not weighted */
-    double load;     /* by step: divisor for chunks */
+    double load;     /* by step: the sizes of chunks are divided by it */
     double carry;    /* by step: fraction carried to the next chunk; below 1 */
-    uint64_t rest;   /* remaining work as last seen */
+    uint64_t rest;
     uint64_t size;
     struct range chunk; /* COMPUTING, CLAIMING, CUTTING: relative to the loop's beginning */
     struct dca_measured own;
@@ -138,9 +138,8 @@ static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t s
     return is_drawn;
 }
 
-/* --- The synchronous driver: each action is done before the next event. */
-
-/* A rank's access to the shared counters: each function executes one action. */
+/* A rank's access to the shared counters, for a synchronous driver: each function executes one action, which is done
+ * before the next event. */
 struct dca_counters {
     void *self;
     /* Adds to the counter and returns its previous value; 0 reads it. `assigns` as in the action. */
@@ -160,7 +159,7 @@ struct dca_counters {
     void (*give)(void *self, const struct range *cut);
 };
 
-/* Draws the next chunk, relative to the loop's beginning; finishes the previous one. False if nothing is left. */
+/* Draws the next chunk, relative to the loop's beginning, and finishes the previous one. False if nothing is left. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk);
 
 /* Gives up what of the running chunk has not begun. `cut` cuts the chunk and returns what was cut off, relative to the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory, and one that finds it
- * empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut for as many
- * workers as there are nodes; a node's power is the sum of its workers'. With recall a worker that finds nothing left
- * sleeps until another one puts the end of its running chunk into the queue, and rings. */
+/* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory, and a worker that
+ * finds it empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut for as
+ * many workers as there are nodes; a node's power is the sum of its workers'. With recall, a worker that finds nothing
+ * left sleeps until another one puts the end of its running chunk into the queue and rings. */
 #include "common/dca/core_queue.h"
 #include "common/dca/share.h"
 
@@ -26,11 +26,11 @@ struct node {
     struct window window;
     carrier_window memory; /* 0: not open */
     struct node_shared *shared;
-    struct dca_queue *queue; /* in `shared` */
+    struct dca_queue *queue;
     struct dca_view view;
     bool view_ready;
-    int index, workers; /* on the node */
-    int *ranks;         /* with recall: [workers] of the node, in `world`; owned */
+    int index, workers;
+    int *ranks; /* with recall: [workers] of the node, in `world`; owned */
     unsigned looks;
     uint64_t next_stop_look_ns;
 };
@@ -59,10 +59,10 @@ static int open_queue(struct share *share, struct node *own)
 {
     own->index = carrier->rank(share->node);
     own->workers = carrier->ranks(share->node);
-    /* room for two, because the library does not guarantee alignment to a cache line */
+    /* There is room for two, because the library does not guarantee alignment to a cache line. */
     void *memory = carrier->share_memory(share->node, 2 * sizeof *own->shared, &own->memory);
     uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
-    /* the window is page-aligned in every rank, so the offset is the same for all */
+    /* The window is page-aligned in every rank, so the offset is the same for all. */
     own->shared = (struct node_shared *)((address + alignment - 1) / alignment * alignment);
     own->queue = &own->shared->queue;
     if (own->index == 0)
@@ -100,7 +100,7 @@ static void wait_for_refill(void *self)
     struct share *share = ((struct window *)self)->share;
     struct node *own = share->own;
     share->host->pause(share);
-    if (share->rank == 0) /* other nodes may need rank 0 inside MPI for their fetches */
+    if (share->rank == 0) /* Other nodes may need rank 0 inside MPI for their fetches. */
         transport_rma.serve(share);
     if (share->cores_are_free && own->looks++ < REFILL_LOOKS)
         return;
@@ -110,7 +110,6 @@ static void wait_for_refill(void *self)
         nanosleep(&(struct timespec){.tv_nsec = REFILL_NAP_NS}, NULL);
 }
 
-/* Draws under a lock, with --inject-delay assignment. */
 static enum dca_drawn draw_late(struct share *share, struct node *own, struct range *chunk)
 {
     if (dca_queue_is_refilling(own->queue))
@@ -132,7 +131,7 @@ static enum dca_drawn draw_from_queue(void *self, struct range *range)
     if (result == DCA_REFILL)
         dca_queue_take_rest(own->queue, range);
     share->failed |= result == DCA_BROKEN;
-    if (result == DCA_END) /* possibly by this draw */
+    if (result == DCA_END) /* This draw may have ended the queue. */
         node_ring(share);
     return result;
 }
@@ -153,7 +152,7 @@ static bool node_has_news(void *context)
     return !dca_queue_is_drained(context);
 }
 
-/* Waits until another rank gives up iterations, handling signals and, on rank 0, the fetches of others. */
+/* Waits until another rank gives up iterations. Handles signals and, on rank 0, the fetches of others. */
 static void node_starve(void *self)
 {
     struct share *share = ((struct window *)self)->share;
@@ -210,7 +209,6 @@ static bool node_serve(struct share *share)
     return transport_rma.serve(share);
 }
 
-/* Checks the counter for a stop on another node. */
 static void node_look(struct share *share, uint64_t now_ns)
 {
     struct node *own = share->own;

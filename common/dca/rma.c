@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One-sided DCA: the counters are in a window of rank 0, and every rank adds to them (passive target). Within a node
- * rank 0 is not involved. Between nodes some transports need it to be inside MPI from time to time, so with ranks on
+ * rank 0 is not involved. Between nodes some transports need it to be inside MPI from time to time, so if ranks are on
  * other nodes it checks every --break-after iterations. */
 #include "common/dca/share.h"
 
@@ -10,12 +10,12 @@
 #define COUNTER_WORDS  8
 #define MEASURED_WORDS (sizeof(struct dca_measured) / sizeof(uint64_t))
 
-/* With --inject-delay assignment, assignments are serialised, being the synchronised part of a draw ([DCA]): the delay
- * passes under a ticket lock after the counters. 1 is added to SERVING to release it. */
+/* With --inject-delay assignment, assignments are serialised, because they are the synchronised part of a draw ([DCA]):
+ * the delay passes under a ticket lock after the counters. Adding 1 to SERVING releases the lock. */
 #define TICKET_WORD  (DCA_COUNTERS * COUNTER_WORDS)
 #define SERVING_WORD ((DCA_COUNTERS + 1) * COUNTER_WORDS)
 #define WINDOW_WORDS ((DCA_COUNTERS + 2) * COUNTER_WORDS)
-/* Time between two delayed assignments on shared cores: a rank wakes up. */
+/* Time between two delayed assignments on shared cores, in which a rank wakes up. */
 #define TURN_NS 20000u
 /* Polling interval of the next rank in turn, and the wake-up time; the core is left to the rank before it. */
 #define LOOK_NAP_NS 1000u
@@ -45,7 +45,6 @@ static void take_turn(struct window *window)
             share->host->nap(share, (ahead - 1) * (share->assignment_ns + TURN_NS) + LOOK_NAP_NS);
 }
 
-/* Adds to the counter under the lock, with --inject-delay assignment. */
 static uint64_t fetch_add_late(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     struct window *window = self;
@@ -64,7 +63,8 @@ static void rma_calculating(void *self)
     share->host->delay(share, share->calculation_ns);
 }
 
-/* Publishes this worker's measurements and reads all. Words are atomic, records are not: their check sum tells. */
+/* Publishes this worker's measurements and reads all. Words are atomic, records are not: their check sum tells whether
+ * they are whole. */
 static void share(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     struct window *window = self;

@@ -12,13 +12,12 @@
 
 struct share;
 
-/* A way to share the loop. open() and close() are collective. */
 struct transport {
     enum report_topology topology;
     size_t own_bytes;
-    /* Creates windows and communicators. On failure close() is still called. */
+    /* Creates windows and communicators. If it fails, close() is still called. */
     int (*open)(struct share *share);
-    /* Draws the next chunk, relative to the loop's beginning; false: none is left. NULL: dca_machine_draw(). */
+    /* Draws the next chunk, relative to the loop's beginning; false: none is left. NULL: dca_machine_draw() draws. */
     bool (*draw)(struct share *share, struct range *chunk);
     /* Serves requests of other ranks; returns whether there was one. NULL: there are none. */
     bool (*serve)(struct share *share);
@@ -28,16 +27,15 @@ struct transport {
     bool (*wanted)(const struct share *share);
     /* Ends this rank's drawing: returns when no rank needs it any more. May be NULL. */
     void (*finish)(struct share *share);
-    /* Iterations drawn so far, for the progress line of rank 0; may be NULL. */
+    /* Returns the iterations drawn so far, for the progress line of rank 0; may be NULL. */
     uint64_t (*drawn)(struct share *share);
     void (*close)(struct share *share);
 };
 
 extern const struct transport transport_rma, transport_two_sided, transport_node;
 
-/* What the program provides. */
 struct share_host {
-    /* Called while nothing has arrived; sleeps after a moment, calling `poll` once more before. */
+    /* Called while nothing has arrived; sleeps after a moment, and calls `poll` once more before that. */
     void (*idle)(struct share *share, bool (*poll)(void *context), void *context);
     /* Something has arrived: the next wait begins with polling again. */
     void (*happened)(struct share *share);
@@ -59,28 +57,27 @@ struct share {
     void *context;
     carrier_comm world, node; /* world: the sharing ranks; node: those that share memory with this one */
     unsigned rank, ranks, nodes;
-    bool cores_are_free;  /* each rank of this node can have a core of its own */
-    struct dca_core core; /* drawing of the loop; with nodes, of big chunks */
+    bool cores_are_free; /* each rank of this node can have a core of its own */
+    struct dca_core core;
     struct dca_machine machine;
     struct dca_counters counters;
-    const struct sched_spec *node_technique; /* for the node transport */
-    uint64_t calculation_ns, assignment_ns;  /* --inject-delay */
+    const struct sched_spec *node_technique;
+    uint64_t calculation_ns, assignment_ns;
     struct error *error;
-    bool failed; /* a draw has failed, see `error` */
-    bool recall; /* within a node, idle ranks get what others have not begun */
+    bool failed;
+    bool recall; /* idle ranks of a node get what others have not begun */
     uint64_t refills, messages, bytes;
-    uint64_t recalls, recalled; /* times that this rank gave up iterations, and their number */
-    void *own;                  /* the transport's; owned */
+    uint64_t recalls, recalled; /* how often this rank gave up iterations, and how many */
+    void *own;                  /* of the transport; owned */
     bool open;
 };
 
-/* Allocates the transport's memory, before all ranks open it. */
 int share_prepare(struct share *share);
 int share_open(struct share *share);
-/* Collective if open; otherwise only releases the memory. */
+/* Collective if the share is open; otherwise only releases the memory. */
 void share_close(struct share *share);
 
-/* The next chunk, relative to the loop's beginning. False: none is left, or a draw failed. */
+/* Draws the next chunk, relative to the loop's beginning. False: none is left, or a draw failed. */
 static inline bool share_draw(struct share *share, struct range *chunk)
 {
     if (share->transport->draw != NULL)
@@ -94,7 +91,6 @@ static inline bool share_is_wanted(const struct share *share)
     return share->recall && share->transport->wanted(share);
 }
 
-/* Gives up what of the running chunk has not begun: see dca_machine_give(). */
 static inline void share_give(struct share *share, struct range (*cut)(void *context), void *context)
 {
     uint64_t given = dca_machine_give(&share->machine, &share->counters, cut, context);

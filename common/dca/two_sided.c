@@ -16,26 +16,26 @@ enum operation { OPERATION_ADD, OPERATION_SHARE, OPERATION_LEAVE };
 struct ask {
     uint64_t operation;
     uint64_t counter, amount;
-    struct dca_measured measured; /* sent with SHARE only */
+    struct dca_measured measured;
 };
 
 #define ADD_BYTES offsetof(struct ask, measured)
 
 #define RECEIVES 8
-/* Checks for an answer per reading of the time if each rank has its core: some microseconds. */
+/* Number of checks for an answer per reading of the time if each rank has its core: some microseconds. */
 #define QUICK_LOOKS 64
 
 struct two_sided {
     struct share *share;
     carrier_comm comm;
     uint64_t counters[DCA_COUNTERS];
-    struct dca_measured *measured; /* [ranks], rank 0; owned */
+    struct dca_measured *measured;
     /* For rank 0. */
     struct ask asks[RECEIVES];
     carrier_request receives[RECEIVES];
     unsigned head;
-    unsigned left;  /* ranks that draw no more */
-    bool *has_left; /* [ranks]; owned */
+    unsigned left;
+    bool *has_left;
     /* For the other ranks. */
     carrier_request answer;
     uint64_t answered;
@@ -89,7 +89,7 @@ static bool is_proper(const struct two_sided *own, const struct ask *ask, size_t
     }
 }
 
-/* Ends the run: chunks drawn by the failed rank cannot be recovered. */
+/* Ends the run, because chunks that the failed rank has drawn cannot be recovered. */
 static void two_sided_refuse(const struct two_sided *own, int from)
 {
     fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);

@@ -2,13 +2,12 @@
 /* The boot id: a random number that the kernel draws at each boot, different for all machines and boots. */
 #pragma once
 
-/* 36 characters and NUL. */
 #define BOOT_ID_MAX 37
 /* The first 8 hexadecimal digits, enough to distinguish the boots of a few machines, and NUL. */
 #define BOOT_NAME_MAX 9
 
-/* Empty if the kernel does not provide it. */
+/* Writes "" if the kernel does not provide the id. */
 void boot_id(char id[BOOT_ID_MAX]);
 
-/* "0" if the kernel does not provide the id. */
+/* Writes "0" if the kernel does not provide the id. */
 void boot_name(char name[BOOT_NAME_MAX]);

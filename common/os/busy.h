@@ -5,5 +5,6 @@
 
 #include "common/util/error.h"
 
-/* Binds this process to a core chosen by its local rank and starts `count` processes there, before MPI starts. */
+/* Binds this process to a core chosen by its local rank and starts `count` processes there. Call it before MPI
+ * starts. */
 int busy_start(unsigned count, struct error *error);

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Called right after the start of a child. */
+/* Call it right after the start of a child. */
 void children_note(pid_t child);
 
-/* Called after waitpid(); ignores unknown children. */
+/* Call it after waitpid(). Ignores unknown children. */
 void children_forget(pid_t child);
 
 bool children_have(pid_t child);

@@ -35,7 +35,7 @@ static unsigned count_cores(const cpu_set_t cpus[CORES_CPU_SETS])
     return cores > 0 ? cores : 1;
 }
 
-/* Quota per period, rounded up to whole cores; UINT_MAX: no limit. */
+/* Returns quota / period, rounded up to whole cores; UINT_MAX: no limit. */
 static unsigned cores_for(const char *quota, const char *period)
 {
     const long long time_us = strtoll(quota, NULL, 10), period_us = strtoll(period, NULL, 10);
@@ -68,7 +68,8 @@ static unsigned limit_of_group(const char *folder)
     return UINT_MAX;
 }
 
-/* The least limit of a group and its ancestors; in a container the name may be the host's, with only the root. */
+/* Returns the least limit of a group and its ancestors. In a container the group's name may be the host's, so that only
+ * `root` exists. */
 static unsigned limit_of_groups(const char *root, const char *group)
 {
     char folder[PATH_MAX];
@@ -115,7 +116,7 @@ unsigned cores_limit(const char *groups, const char *root)
 
 static unsigned within_limit(unsigned cores)
 {
-    static unsigned limit; /* 0: not read yet */
+    static unsigned limit;
     if (limit == 0)
         limit = cores_limit("/proc/self/cgroup", "/sys/fs/cgroup");
     return cores < limit ? cores : limit;
@@ -129,7 +130,8 @@ unsigned cores_usable(void)
 
 #define FOUR(word) word, word, word, word
 
-/* All CPUs: the kernel takes the allowed ones. Static because the sanitizers do not know the stack of spawn.c. */
+/* All CPUs: the kernel ignores those that are not allowed. The array is static, because the sanitizers do not know the
+ * stack that spawn.c gives its child. */
 static const unsigned long every_cpu[] = {FOUR(FOUR(FOUR(FOUR(~0ul))))};
 
 _Static_assert(sizeof every_cpu == CORES_CPU_SETS * sizeof(cpu_set_t), "as many as sets");
@@ -168,7 +170,7 @@ bool cores_bind(pid_t process, unsigned cpu, cpu_set_t *before)
 {
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(cpu - 1, &one); /* stays empty if out of range */
+    CPU_SET(cpu - 1, &one); /* CPU_SET() ignores a CPU beyond the set */
     return sched_getaffinity(process, sizeof *before, before) == 0 && CPU_COUNT(before) > 1 && CPU_COUNT(&one) == 1 &&
            CPU_ISSET(cpu - 1, before) && sched_setaffinity(process, sizeof one, &one) == 0;
 }

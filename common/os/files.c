@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time to wait for a lock, and between attempts. */
+/* How long to wait for a lock, and between two attempts. */
 #define LEAVING_MS 1000
 #define LOOK_MS    20
 #define OPEN_TRIES 100
@@ -67,7 +67,8 @@ char *file_read(const char *path, struct error *error)
     return text;
 }
 
-/* Name to write under: `path` for devices, pipes and links, else a temporary one; freed by the caller; may be NULL. */
+/* Returns the name to write under: `path` for a device, pipe or link, else a temporary name. The caller frees it; NULL:
+ * out of memory. */
 static char *temporary_name(const char *path)
 {
     struct stat status;
@@ -90,7 +91,7 @@ const char *file_write_error(int reason)
     return reason == ENXIO ? "a pipe that nobody reads, or no device" : strerror(reason);
 }
 
-/* A temporary file is created exclusively, so that a file or link that was put there is not written to. */
+/* A temporary file is created by O_EXCL, so that a file or link that somebody has put there is not written to. */
 static FILE *open_named(const char *name, const char *path)
 {
     const bool is_new = strcmp(name, path) != 0;
@@ -103,7 +104,7 @@ static FILE *open_named(const char *name, const char *path)
     return file;
 }
 
-/* Replaces the file; `is_public`: readable by all users unless written in place. */
+/* Replaces the file. If `is_public`, all users can read the new file; one that is written in place keeps its mode. */
 static int write_anew(const char *path, const char *text, size_t length, bool is_public, struct error *error)
 {
     char *name = temporary_name(path);
@@ -137,7 +138,6 @@ int file_publish(const char *path, const char *text, size_t length, struct error
     return write_anew(path, text, length, true, error);
 }
 
-/* The folder of a path: up to the last slash; "/" or "." if nothing else remains. */
 static void files_folder_of(const char *path, char folder[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -223,7 +223,7 @@ int file_check_writable(const char *path, struct error *error)
         return error_set(error, "%.200s: %s", path, strerror(reason));
     if (!in_place)
         return file_check_folder(path, error);
-    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || errno == ENOENT) /* includes dangling links */
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || errno == ENOENT) /* a link to a missing file counts, too */
         return 0;
     return error_set(error, "%.200s: %s", path, strerror(errno));
 }
@@ -324,7 +324,7 @@ int file_open_locked(const char *path, int flags)
         if (reason != 0)
             return -1;
     }
-    errno = EWOULDBLOCK; /* the file is replaced again and again */
+    errno = EWOULDBLOCK; /* other processes replace the file again and again */
     return -1;
 }
 

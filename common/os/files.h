@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the text with NUL, at most FILE_READ_MAX bytes; freed by the caller. */
+/* Returns the text, ended by NUL, which the caller frees. Fails for files above FILE_READ_MAX bytes. */
 #define FILE_READ_MAX (64u << 20)
 char *file_read(const char *path, struct error *error);
 
@@ -30,7 +30,7 @@ int file_refuse_folder(const char *path, const char *name, struct error *error);
 /* Creates a folder and its missing ancestors with mode 0700. */
 int file_make_folders(const char *path, struct error *error);
 
-/* Opens a folder of this user that others cannot write to: they could plant files there. */
+/* Opens a folder. Fails unless it belongs to this user and others cannot write to it: they could plant files there. */
 int file_open_own_folder(const char *path, struct error *error);
 
 /* Opens a file for writing with additional flags of open(), such as O_CREAT. Does not wait for the reader of a pipe:
@@ -45,24 +45,25 @@ const char *file_write_error(int reason);
 int file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 
-/* Opens /dev/null, or an empty file in memory if it is missing. -1 with errno. */
+/* Opens /dev/null, or an empty file in memory if there is none. -1 with errno. */
 int file_open_nothing(void);
 
 /* Sync a file or folder, or the folder that contains it. Return 0, or -1 with errno. */
 int file_sync(const char *path);
 int file_sync_name(const char *path);
 
-/* Locks a file while it stays open; network file systems need a writable descriptor. File systems without locks do not
- * lock. False if another process keeps the lock. Waits a moment, because a killed process may hold its lock until the
- * kernel has cleaned up. */
+/* Lock a file while it stays open. file_lock() waits a moment, because a killed process may keep its lock until the
+ * kernel has cleaned up. False if another process holds the lock. A file system without locks does not lock; a network
+ * file system needs a descriptor for writing. */
 bool file_lock(int fd);
 bool file_lock_now(int fd);
 
 /* True if `path` refers to the open file. */
 bool file_is_at(int fd, const char *path);
 
-/* Opens a regular file and locks it like file_lock(). If it was replaced meanwhile the new file is opened. Returns the
- * descriptor, or -1 with errno: EWOULDBLOCK if another process holds the lock, EINVAL for other kinds of files. */
+/* Opens a regular file and locks it like file_lock(). If the file was replaced before the lock, opens the new one.
+ * Returns the descriptor, or -1 with errno: EWOULDBLOCK if another process holds the lock, EINVAL for other kinds of
+ * files. */
 int file_open_locked(const char *path, int flags);
 
 /* Opens something for each standard stream that is closed: else the next file would get its number, and what is printed
@@ -72,5 +73,4 @@ void file_hold_standard(void);
 /* Closes all descriptors from `first` on, also without close_range() (kernel 5.9). Async-signal-safe. */
 void file_close_from(int first);
 
-/* True for an executable regular file. */
 bool file_is_program(const char *path);

@@ -88,7 +88,6 @@ bool launched_without_mpi(void)
     return getenv(LAUNCHED_WITHOUT_MPI) != NULL;
 }
 
-/* Variables with the number of ranks, and of ranks on this node. */
 static const struct {
     const char *all, *here;
 } sizes[] = {

@@ -73,7 +73,7 @@ static void load_begin(struct load_meter *meter)
 
 static uint64_t since(uint64_t now, uint64_t before)
 {
-    return now > before ? now - before : 0; /* a thread has ended with its share */
+    return now > before ? now - before : 0; /* less than before: a thread has ended, and its times are gone */
 }
 
 static void load_end(struct load_meter *meter)

@@ -18,7 +18,7 @@ struct places {
     unsigned count;
 };
 
-static const char *const *held; /* names of the programs in this file; NULL: not a single-file build */
+static const char *const *held; /* names of the other programs in this file; NULL: each program has a file of its own */
 
 void one_file_holds(const char *const *names)
 {
@@ -75,7 +75,6 @@ int program_find(const char *folder, const char *name, char path[PATH_MAX], stru
     return error_set(error, "the program %s is neither in %.200s nor in ../libexec/hdss beside it", name, folder);
 }
 
-/* Adds a folder unless it is empty, too long or present. */
 static void modules_add(struct places *places, const char *folder)
 {
     if (folder[0] == '\0' || strlen(folder) >= PATH_MAX)
@@ -86,7 +85,7 @@ static void modules_add(struct places *places, const char *folder)
     strcpy(places->folder[places->count++], folder);
 }
 
-/* Length of the installation prefix if `own` is a folder of programs in it; 0: not an installation. */
+/* Returns the length of the installation's prefix if `own` is a folder of programs in it; 0: it is not. */
 static size_t prefix_length(const char *own)
 {
     static const char *const homes[] = {"/" HDSS_BINDIR, "/" HDSS_LIBEXECDIR "/hdss"};

@@ -27,7 +27,7 @@ void objects_tell_faults(void)
     tells_faults = true;
 }
 
-/* Prints what happened in the current call into an object, from a signal handler: without stdio. */
+/* Prints what happened in the current call into an object; without stdio, because a signal handler calls it. */
 static void tell_call(const char *did)
 {
     enum { PART_MAX = 200 };
@@ -41,7 +41,7 @@ static void tell_call(const char *did)
         length += bytes;
     }
     if (write(STDERR_FILENO, line, length) < 0)
-        return; /* nothing else can be done */
+        return;
 }
 
 static void tell_end(void)
@@ -62,7 +62,7 @@ static const struct {
     {SIGABRT, "it has died by SIGABRT"},
 };
 
-/* The handler is reset by now: raising the signal has its default effect. */
+/* The handler is reset when it runs, so that raise() has the signal's default effect. */
 static void tell_fault(int signal)
 {
     for (size_t i = 0; called != NULL && i < sizeof faults / sizeof *faults; i++)
@@ -71,7 +71,8 @@ static void tell_fault(int signal)
     raise(signal);
 }
 
-/* Installs the handlers at the first object, on an alternate stack because of stack overflows. */
+/* Installs the handlers when the first object is loaded. They run on a stack of their own, because the fault may be a
+ * stack overflow. */
 static void watch_objects(void)
 {
     static bool is_watched;
@@ -89,7 +90,7 @@ static void watch_objects(void)
         sigaction(faults[i].signal, &action, NULL);
 }
 
-/* True if an ELF file is truncated: dlopen() would crash on it. */
+/* True if an ELF file is truncated: dlopen() would crash. */
 static bool is_cut_short(const char *path)
 {
     ElfW(Ehdr) header;
@@ -110,7 +111,6 @@ static bool is_cut_short(const char *path)
     return is_short;
 }
 
-/* Sets an error from dlerror() without its leading path. Returns -1. */
 static int object_refuse(const struct object_kind *kind, const char *name, const char *path, struct error *error)
 {
     const char *reason = dlerror();
@@ -130,7 +130,7 @@ struct loaded {
     char path[];
 };
 
-/* Records the file of this name. False if another version of it is already loaded. */
+/* Records the file of this name. False if another version of it was loaded before. */
 static bool note_loaded(const char *path)
 {
     static struct loaded *all;
@@ -164,7 +164,7 @@ void *object_open(const struct object_kind *kind, const char *name, struct error
     char path[PATH_MAX];
     if (is_one_file())
         return refuse_in_one_file(kind, name, error);
-    bool bare = strchr(name, '/') == NULL; /* otherwise dlopen() would search library paths */
+    bool bare = strchr(name, '/') == NULL; /* dlopen() would search the library paths for it */
     if (strlen(name) >= sizeof path - 2) {
         error_set(error, "%s %.60s...: the name is too long", kind->what, name);
         return NULL;
@@ -217,7 +217,7 @@ void *object_find_python(const struct object_kind *kind, const char *name, const
         return refuse_in_one_file(kind, name, error);
     if (find_python(kind, name, path, error) < 0)
         return NULL;
-    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python need its symbols */
+    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* global: extension modules of Python need its symbols */
     if (module == NULL) {
         object_refuse(kind, name, path, error);
         return NULL;
@@ -229,7 +229,7 @@ void *object_find_python(const struct object_kind *kind, const char *name, const
 }
 
 struct object_names {
-    char **name; /* [count]; owned with the names */
+    char **name;
     size_t count, room;
 };
 
@@ -256,7 +256,7 @@ void objects_keep(void)
     struct object_names names = {0};
     if (is_one_file())
         return;
-    /* dlopen() is called afterwards because of the lock that this function holds */
+    /* dl_iterate_phdr() holds a lock, so dlopen() waits until it has returned */
     dl_iterate_phdr(note_object, &names);
     for (size_t i = 0; i < names.count; i++) {
         if (names.name[i] != NULL)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages for people. plain() makes words in them safe to print. */
+/* Lines for people. plain() makes their words safe to print, and the newline is appended. */
 #pragma once
 
 #include <stdio.h>
 
-/* Appends a newline. */
 void say(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

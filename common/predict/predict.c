@@ -15,29 +15,28 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative deviation of the normal random factor that each simulation applies to each worker's speed, because a short
- * probe is inexact and machines vary. Without it techniques that cannot react, such as static, would seem perfect. */
+/* Each simulation multiplies each worker's speed by a normal random factor of this relative deviation, because a short
+ * probe is inexact and machines vary. Otherwise techniques that cannot react, such as static, would seem perfect. */
 #define SPEED_UNCERTAINTY 0.02
 
-/* Simulations of a loop; fewer with many workers, which are an average in themselves. */
+/* A loop is simulated so often; less often with many workers, which are an average in themselves. */
 #define RUNS         8
 #define RUNS_MANY    2
 #define WORKERS_MANY 64
 
-/* Share of a round trip that a master is busy with a request: a round trip has four message ends, and the master's
- * sending is one of them. */
+/* A request keeps a master busy for this share of a round trip, which has four ends of messages: the master's sending
+ * is one of them. */
 #define BUSY_SHARE 0.25
 
-/* Round trips before the end of its chunk at which a worker asks ahead. */
 #define LEAD_ROUND_TRIPS 2
 
 #define PIECES 8
 
-/* With recall, iterations are drawn one by one, equal for all techniques; for longer loops this many groups of
- * iterations. */
+/* With recall, the times of iterations are drawn one by one, the same for all techniques; in a longer loop, of this
+ * many groups of iterations. */
 #define CELLS_MAX 2048
 
-/* Round trips from an idle worker's request to its recalled work: request, RECALL, RETURNED, ASSIGN. */
+/* An idle worker waits so many round trips for recalled work: request, RECALL, RETURNED, ASSIGN. */
 #define RECALL_ROUND_TRIPS 2
 
 /* The end is simulated until all workers finish within this part of the time, or for so many turns per worker. */
@@ -47,12 +46,12 @@
 #define SEED 20010101
 
 struct client {
-    double asks_at;            /* next request */
-    double begins_at, ends_at; /* the running chunk, which may not have begun */
+    double asks_at;
+    double begins_at, ends_at; /* of the running chunk, which may not have begun */
     uint64_t first;
-    double waited_s, took_s;    /* waiting time before the running chunk, and its duration */
-    uint64_t running;           /* iterations of the running chunk; 0: none yet */
-    struct sched_feedback said; /* on the previous chunk, reported when the worker asks ahead; iterations 0: none */
+    double waited_s, took_s;    /* before the running chunk, and for it */
+    uint64_t running;           /* 0: no chunk yet */
+    struct sched_feedback said; /* on the previous chunk, told when the worker asks ahead; 0 iterations: none */
 };
 
 struct handler {
@@ -64,21 +63,21 @@ struct simulation {
     const struct predict_loop *loop;
     struct sched sched;
     struct random random;
-    struct client *clients; /* [workers] owned */
-    double *pace_s;         /* [workers] mean time of an iteration in this simulation; owned */
-    double *work;           /* [cells + 1] prefix sums of the drawn iterations, in units of the mean; owned */
-    unsigned cells;         /* 0: whole chunks are drawn */
-    unsigned *heap;         /* [workers] by asks_at; owned */
+    struct client *clients;
+    double *pace_s; /* [workers] mean time of an iteration on each; owned */
+    double *work;   /* [cells + 1] sums of the work before each cell, in mean iterations; owned */
+    unsigned cells; /* 0: whole chunks are drawn */
+    unsigned *heap;
     unsigned heap_count;
-    struct handler *handlers; /* [masters], or one; owned */
+    struct handler *handlers;
     unsigned handler_count;
-    unsigned *served, *first_served; /* workers by handler; owned */
-    double busy_s;                   /* busy time per chunk of the serving rank */
+    unsigned *served, *first_served; /* workers grouped by handler; owned */
+    double busy_s;                   /* the serving rank is busy so long with each chunk */
     bool learns;
     uint64_t chunks;
 };
 
-/* Standard normal by the polar method (Marsaglia and Bray 1964). */
+/* Returns a standard normal number, by the polar method (Marsaglia and Bray 1964). */
 static double predict_normal(struct random *random)
 {
     double u, v, s;
@@ -90,7 +89,7 @@ static double predict_normal(struct random *random)
     return u * sqrt(-2 * log(s) / s);
 }
 
-/* Gamma-distributed with this shape and scale 1 (Marsaglia and Tsang 2000). */
+/* Returns a gamma-distributed number of this shape and scale 1 (Marsaglia and Tsang 2000). */
 static double gamma_variate(struct random *random, double shape)
 {
     if (shape < 1)
@@ -185,7 +184,7 @@ static int prepare_sched(struct simulation *simulation, const struct sched_spec 
     const struct predict_loop *loop = simulation->loop;
     const enum sched_weighting weighting =
         loop->spec->weighting != SCHED_WEIGHTING_NONE ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE;
-    double *speeds = simulation->pace_s; /* pace_s is not in use yet */
+    double *speeds = simulation->pace_s;
     for (unsigned w = 0; w < loop->workers; w++)
         speeds[w] = loop->speeds != NULL ? loop->speeds[w] : 1 / loop->mean_s[w];
     sched_powers_from_speeds(spec->technique, weighting, speeds, loop->workers, speeds);
@@ -202,7 +201,7 @@ static int prepare_sched(struct simulation *simulation, const struct sched_spec 
     return sched_init(&simulation->sched, spec, &config, error);
 }
 
-/* Draws the iterations; each cell is a sum of independent ones. */
+/* Draws the work of each cell, which is a sum of independent iterations. */
 static void draw_work(struct simulation *simulation)
 {
     const struct predict_loop *loop = simulation->loop;
@@ -284,7 +283,8 @@ static bool predict_refill_cut(void *context, unsigned i)
     return predict_cut(simulation, &simulation->handlers[refill->m], w);
 }
 
-/* Refills a master with one or several chunks per worker; with the central topology one chunk for the asking worker. */
+/* Refills a master with one or several chunks for each worker; with the central topology, with one chunk for the worker
+ * that asks. */
 static void predict_refill(struct simulation *simulation, unsigned m, unsigned w)
 {
     struct predicted_refill refill = {simulation, m};
@@ -311,7 +311,7 @@ static bool predict_hand_out(struct simulation *simulation, unsigned w, struct r
     return true;
 }
 
-/* Drawn work before iteration `i`, in mean iterations. */
+/* Returns the drawn work before iteration `i`, in mean iterations. */
 static double work_before(const struct simulation *simulation, uint64_t i)
 {
     double place = (double)i * simulation->cells / (double)simulation->loop->iterations;
@@ -321,7 +321,7 @@ static double work_before(const struct simulation *simulation, uint64_t i)
 
 static uint64_t first_unbegun(const struct simulation *simulation, double done)
 {
-    unsigned low = 0, high = simulation->cells; /* invariant: work[low] <= done < work[high], where possible */
+    unsigned low = 0, high = simulation->cells; /* invariant, where possible: work[low] <= done < work[high] */
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
         *(simulation->work[middle] <= done ? &low : &high) = middle;
@@ -331,7 +331,6 @@ static uint64_t first_unbegun(const struct simulation *simulation, double done)
     return (uint64_t)(place * (double)simulation->loop->iterations / simulation->cells) + 1;
 }
 
-/* Duration of the chunk on worker `w`. */
 static double chunk_seconds(struct simulation *simulation, unsigned w, const struct range *range)
 {
     const struct predict_loop *loop = simulation->loop;
@@ -353,8 +352,8 @@ static void predict_say(struct simulation *simulation, struct sched_feedback *fe
     feedback->iterations = 0;
 }
 
-/* Feedback on the running chunk. Its deviation is an estimate from a few pieces with the corresponding uncertainty (the
- * square is chi-square distributed over the degrees of freedom). */
+/* Returns the feedback on the running chunk. The worker estimates the deviation from a few pieces, so the value varies:
+ * its square is chi-square distributed over the degrees of freedom. */
 static struct sched_feedback feedback_of(struct simulation *simulation, unsigned w)
 {
     const struct client *client = &simulation->clients[w];
@@ -418,8 +417,8 @@ static void serve_next(struct simulation *simulation, double *last)
     }
 }
 
-/* The idle worker gets half of what the other has not begun when that answers, at the end of an iteration. The first
- * iteration of a chunk counts as begun. False if there is nothing to give. */
+/* Gives the idle worker half of what the other one has not begun when it answers, which is at the end of an iteration.
+ * The first iteration of a chunk counts as begun. False if there is nothing to give. */
 static bool predict_recall(struct simulation *simulation, unsigned idle, unsigned other)
 {
     struct client *to = &simulation->clients[idle], *from = &simulation->clients[other];
@@ -443,8 +442,9 @@ static bool predict_recall(struct simulation *simulation, unsigned idle, unsigne
     return true;
 }
 
-/* After the last assignment: the first idle worker repeatedly gets a part of the chunk that ends last, until nothing
- * remains that has not begun. Returns the end. A worker without unbegun work gets `running` 0. */
+/* Simulates the time after the last assignment: again and again, the first idle worker gets a part of the chunk that
+ * ends last, until every iteration has begun. Returns the end. `running` becomes 0 for a worker that has nothing to
+ * give. */
 static double predict_leftovers(struct simulation *simulation)
 {
     struct client *clients = simulation->clients;

@@ -25,9 +25,8 @@ void profile_init_flat(struct profile *profile, double cov)
     integrate(profile);
 }
 
-/* Variance of all samples, between and within the parts of the loop. */
 struct split {
-    double between, within; /* sums of squares */
+    double between, within; /* sums of squares, between and within the parts of the loop */
     uint64_t samples, cells;
 };
 
@@ -45,9 +44,9 @@ static struct split split_variance(const struct profile_samples *samples)
     return split;
 }
 
-/* Weight of the differences between parts, 0 to 1: positive-part shrinkage of James and Stein (1961), with the variance
- * within parts as noise. With one sample per part, half of the mean squared difference of neighbours is the noise (von
- * Neumann 1941). */
+/* Returns the weight of the differences between parts, 0 to 1: positive-part shrinkage (James and Stein 1961) with the
+ * variance within parts as noise. With one sample per part the noise is half of the mean squared difference of
+ * neighbours (von Neumann 1941). */
 static double trust(const struct profile_samples *samples, const struct split *split)
 {
     if (split->cells < 3 || split->between <= 0)
@@ -69,7 +68,7 @@ static double trust(const struct profile_samples *samples, const struct split *s
     return fmax(0, 1 - (double)(split->cells - 2) * noise / split->between);
 }
 
-/* Mean of a part, or of the nearest part with samples. */
+/* Returns the mean of a part, or of the nearest part with samples. */
 static double nearest_mean(const struct profile_samples *samples, int k)
 {
     for (int away = 0; away < PROFILE_CELLS; away++) {

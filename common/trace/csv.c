@@ -39,7 +39,6 @@ static void put_count(struct csv_line *line, uint64_t value)
         line->text[line->length++] = digits[--count];
 }
 
-/* With nine decimals. */
 static void put_seconds(struct csv_line *line, uint64_t ns)
 {
     put_count(line, ns / 1000000000u);
@@ -62,7 +61,6 @@ static void end_line(struct csv_line *line, const struct trace_writer *writer)
     fwrite(line->text, 1, line->length, writer->file);
 }
 
-/* A quoted field; quotes are doubled. */
 static void write_quoted(FILE *file, const char *text)
 {
     fputc('"', file);
@@ -122,7 +120,6 @@ static void csv_begin(struct trace_writer *writer)
     }
 }
 
-/* Rank, node and master, each after a comma. */
 static void put_worker(struct csv_line *line, const struct trace_writer *writer, uint32_t rank)
 {
     const struct trace_worker *worker = trace_worker_of(writer, rank);
@@ -186,7 +183,7 @@ static void put_loss(struct csv_line *line, const struct trace_writer *writer, c
     put_text(line, trace_worker_of(writer, row->worker) != NULL ? "worker lost" : "master lost");
 }
 
-/* Time and worker are unknown. */
+/* An earlier run did these iterations: time and worker are unknown. */
 static void put_resumed(struct csv_line *line, const struct chunk_row *row)
 {
     put_text(line, "resumed,,,,,");

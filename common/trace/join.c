@@ -38,7 +38,7 @@ struct joining {
     const struct trace_format *format;
     struct trace_writer writer;
     struct trace_spool_head base;
-    struct chunk_rows *rows; /* of the present file's rank */
+    struct chunk_rows *rows; /* of the rank whose file is read now */
     bool failed;             /* out of memory, or invalid records */
 };
 
@@ -55,7 +55,8 @@ static bool take_records(void *context, const struct trace_record *records, size
     return !joining->failed;
 }
 
-/* Offset from times in a file to times of the trace. Machines of one node, and simulated machines, share a clock. */
+/* Returns the offset from times in a file to times of the trace. The machines of one node, and all simulated machines,
+ * share a clock. */
 static uint64_t shift_of(const struct joining *joining, const struct trace_spool_head *head)
 {
     const struct trace_spool_head *base = &joining->base;
@@ -70,7 +71,8 @@ static bool take_nothing(void *context, const struct trace_record *records, size
     return false;
 }
 
-/* Reads the file twice, first for its clock and then for its records. Files of ranks that wrote none are skipped. */
+/* Reads the file twice: first for its clock, then for its records. The file of a rank may be missing, except the first
+ * one's. */
 static int join_file(struct joining *joining, const char *name, unsigned rank, bool is_first, struct error *error)
 {
     struct trace_spool_head head;
@@ -132,7 +134,6 @@ static void remove_files(const char *path, const unsigned *ranks, unsigned count
     }
 }
 
-/* Writes to the temporary name and renames it. */
 static int write_trace(struct joining *joining, const char *unfinished, const char *path, const unsigned *ranks,
                        unsigned count, struct error *error)
 {

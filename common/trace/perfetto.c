@@ -2,15 +2,15 @@
 /* Traces for Perfetto: TrackEvents in protobuf's wire format, packet by packet. Field numbers are those of
  * protos/perfetto/trace in Perfetto.
  *
- * A node is shown as a process and a worker as one of its threads; a chunk is a slice on the worker's track, or an
- * instant if the worker did not compute it. The sizes of cut chunks form a counter. Iterations done by an earlier run
+ * A node is shown as a process, and a worker as one of its threads. A chunk is a slice on the worker's track, or an
+ * instant if the worker did not compute it. The sizes of cut chunks form a counter. Iterations that an earlier run did
  * are instants at the beginning of the run's own track. */
 #include "common/trace/writer.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Limits of a text and of a packet with one event and its annotations. */
+/* Limits of a text, and of a packet with one event and its annotations. */
 #define INNER_MAX  160
 #define PACKET_MAX 1300
 
@@ -25,10 +25,10 @@ enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORY = 
 enum { ANNOTATION_UINT = 3, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 
-/* All packets belong to one sequence, whose state is cleared by the first. */
+/* All packets belong to one sequence; the first packet clears its state. */
 enum { SEQUENCE = 1, STATE_CLEARED = 1 };
 
-/* Tracks: cuts, run, and two ranges for nodes and ranks. */
+/* The tracks of the cuts and of the run; the tracks of nodes and ranks have numbers in two ranges. */
 enum { CUTS_UUID = 1, RUN_UUID = 2 };
 
 static uint64_t node_uuid(unsigned node)
@@ -106,7 +106,7 @@ static void write_process(const struct trace_writer *writer, uint64_t uuid, unsi
     write_packet(writer, 0, PACKET_TRACK, &track, is_first);
 }
 
-/* The run is a process with a counter of chunk sizes; process ids of nodes follow. */
+/* Shows the run as process 1, with a counter of chunk sizes. The nodes' process ids follow. */
 static void write_run(const struct trace_writer *writer)
 {
     const struct trace_about *about = writer->about;
@@ -182,7 +182,7 @@ static void annotate_text(struct bytes *event, const char *name, const char *val
     put_message(event, EVENT_ANNOTATION, &annotation);
 }
 
-/* In microseconds, as in Perfetto's own pages. */
+/* In microseconds, like Perfetto's own pages. */
 static void annotate_moment(struct bytes *event, const struct trace_writer *writer, const char *name, uint64_t ns)
 {
     if (ns != ROW_UNKNOWN)
@@ -215,8 +215,8 @@ static void write_slice(const struct trace_writer *writer, const struct chunk_ro
     write_packet(writer, trace_time(writer, row->ended_ns), PACKET_EVENT, &end, false);
 }
 
-/* True for a row that is shown as a slice. If a chunk has several rows these are the one with the kernel time, and
- * stored ones. Iterations that were not computed have no duration. */
+/* True if the row is shown as a slice. Of a chunk with several rows, those are the row with the kernel time and the
+ * stored rows. Iterations that were not computed have no duration. */
 static bool has_stay(const struct chunk_row *row)
 {
     return row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED);

@@ -15,35 +15,36 @@ struct traced_part {
 
 struct traced_chunk {
     struct trace_record assigned;
-    uint64_t told_ns, compute_ns, wait_ns; /* of the completion: its arrival, and what it reports */
+    uint64_t told_ns, compute_ns, wait_ns; /* when its completion arrived, and what the completion reports */
     uint64_t begun_ns, ended_ns;
-    uint64_t settled;          /* iterations of the parts */
-    bool is_computed;          /* the worker has reported completion */
-    bool is_timed;             /* begun_ns and ended_ns are final */
-    bool is_closed;            /* the worker will not report completion */
-    struct traced_part *parts; /* [part_count] in order of arrival; owned */
+    uint64_t settled;
+    bool is_computed; /* its completion has arrived */
+    bool is_timed;    /* begun_ns and ended_ns are final */
+    bool is_closed;   /* its completion will not arrive */
+    struct traced_part *parts;
     size_t part_count, part_room;
 };
 
 struct traced_worker {
-    struct traced_chunk *chunks; /* [count] unsettled or untimed, oldest first; owned */
+    struct traced_chunk *chunks; /* [count] oldest first, those that are not settled or have no final times; owned */
     size_t count, room;
-    size_t untimed, recent; /* computed chunks without final times; the latest of them */
-    uint64_t told_ns;       /* latest completion */
-    uint64_t ended_ns;      /* end of its latest timed chunk; 0: none */
+    size_t untimed,
+        recent; /* computed chunks without final times; of these, those computed since times were last made final */
+    uint64_t told_ns;  /* arrival of the latest completion */
+    uint64_t ended_ns; /* of its latest chunk with final times; 0: none */
 };
 
-/* Times of a chunk are final after the completions of this many later ones. */
+/* The times of a chunk are final after the completions of so many later ones. */
 #define LATER_CHUNKS 64
 
 struct chunk_rows {
     chunk_row_taker *take;
     void *context;
-    struct traced_worker *workers; /* [worker_count] by rank; owned */
+    struct traced_worker *workers;
     size_t worker_count;
 };
 
-/* Larger ranks make a record invalid. */
+/* A record with a larger rank is invalid. */
 #define RANKS_MAX (1u << 24)
 
 const char *chunk_reason_name(enum chunk_reason reason)
@@ -92,7 +93,7 @@ void chunk_rows_free(struct chunk_rows *rows)
     free(rows);
 }
 
-/* Adds all workers up to this rank if necessary. NULL if memory runs out or the rank is invalid. */
+/* Returns the worker, and adds all workers up to it if necessary. NULL if memory runs out or the rank is invalid. */
 static struct traced_worker *find_worker(struct chunk_rows *rows, uint32_t rank)
 {
     if (rank >= RANKS_MAX)
@@ -152,7 +153,6 @@ static void give_chunk(struct chunk_rows *rows, const struct traced_chunk *chunk
     }
 }
 
-/* Returns the rows of a settled chunk and frees it. False if it is not settled, or its times are not final yet. */
 static bool give_if_settled(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     struct traced_worker *worker = &rows->workers[chunk->assigned.worker];
@@ -166,7 +166,6 @@ static bool give_if_settled(struct chunk_rows *rows, struct traced_chunk *chunk)
     return true;
 }
 
-/* The part that the range continues; may be NULL. */
 static struct traced_part *part_before(const struct traced_chunk *chunk, const struct trace_record *record,
                                        enum trace_record_kind fate)
 {
@@ -175,7 +174,6 @@ static struct traced_part *part_before(const struct traced_chunk *chunk, const s
     return goes_on ? last : NULL;
 }
 
-/* False if memory runs out. */
 static bool add_part(struct traced_chunk *chunk, const struct trace_record *record, enum trace_record_kind fate)
 {
     struct traced_part *part = part_before(chunk, record, fate);
@@ -193,8 +191,8 @@ static bool add_part(struct traced_chunk *chunk, const struct trace_record *reco
     return true;
 }
 
-/* Sets the times of the computed chunks from the latest to the oldest: each ended when its completion arrived, or
- * before the next one began and the worker had been idle. */
+/* Sets the times of the computed chunks, from the latest to the oldest. A chunk ended when its completion arrived, or
+ * if the next one began earlier, before that one and the worker's idle time. */
 static void chain_times(struct traced_worker *worker)
 {
     uint64_t next_told_ns = UINT64_MAX, latest_ns = UINT64_MAX;
@@ -211,8 +209,8 @@ static void chain_times(struct traced_worker *worker)
 }
 
 /* A chunk begins neither before its assignment nor before the end of the worker's previous chunk. The clock of a
- * machine that was not running may be behind when it notes a completion: then the chunk ended after that. A chunk whose
- * master was lost began before it was assigned again. */
+ * machine that did not run may be behind when it notes a completion: then the chunk ended later than noted. A chunk
+ * whose master was lost began before it was assigned again. */
 static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chunk)
 {
     const uint64_t assigned_ns = chunk->assigned.at_ns;
@@ -225,8 +223,8 @@ static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chu
     worker->ended_ns = chunk->ended_ns;
 }
 
-/* Makes the times of all computed chunks but the latest `kept` final, and returns the rows of those that are settled.
- */
+/* Makes the times of all computed chunks final except the latest `kept`, and passes the rows of those that are
+ * settled. */
 static void time_chunks(struct chunk_rows *rows, struct traced_worker *worker, size_t kept)
 {
     chain_times(worker);
@@ -241,8 +239,8 @@ static void time_chunks(struct chunk_rows *rows, struct traced_worker *worker, s
     }
 }
 
-/* Completions of one message have the same time. Before those of another message, times chunks that enough others have
- * followed. */
+/* Completions of one message have the same time. When another message begins, makes the times of chunks final that
+ * enough later ones have followed. */
 static void begin_message(struct chunk_rows *rows, struct traced_worker *worker, uint64_t at_ns)
 {
     if (worker->told_ns == at_ns)
@@ -254,7 +252,6 @@ static void begin_message(struct chunk_rows *rows, struct traced_worker *worker,
     worker->recent = 0;
 }
 
-/* False if memory runs out. */
 static bool add_completion(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_worker *worker = record->worker < rows->worker_count ? &rows->workers[record->worker] : NULL;
@@ -285,7 +282,7 @@ static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record
     return true;
 }
 
-/* Records the fate of a part of a chunk. Chunks whose beginning was lost with the machine's file are ignored. */
+/* Records the fate of a part of a chunk. A chunk whose beginning was lost with a machine's file is ignored. */
 static bool settle_part(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_chunk *chunk = find_chunk(rows, record);
@@ -346,7 +343,7 @@ bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records,
     return true;
 }
 
-/* The rest of a chunk lies between or after its parts, contiguous if the machine ended in order. */
+/* Passes an open chunk. Its rest lies between or behind its parts, and is one range if the machine ended in order. */
 static void give_open(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     const struct trace_record *assigned = &chunk->assigned;

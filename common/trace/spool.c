@@ -35,7 +35,7 @@ bool trace_spool_is_there(const char *path, unsigned rank)
     return is_there;
 }
 
-/* Absolute, so that the file can be opened from any folder. */
+/* Returns an absolute name, so that the file can be opened from any folder. */
 static char *absolute_name(const char *path, unsigned rank)
 {
     char folder[PATH_MAX];
@@ -52,7 +52,6 @@ static int note_problem(struct trace_spool *spool, const char *what)
     return error_set(&spool->problem, "%.300s: %.100s: %.100s", spool->path, what, strerror(errno));
 }
 
-/* -1 with `problem` set. */
 static int write_head(struct trace_spool *spool, const struct trace_spool_head *head)
 {
     const int file = open(spool->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -65,7 +64,6 @@ static int write_head(struct trace_spool *spool, const struct trace_spool_head *
     return is_written ? 0 : -1;
 }
 
-/* Maps the next part of the file. NULL with `problem` set. */
 static struct trace_record *map_part(struct trace_spool *spool)
 {
     const int file = open(spool->path, O_RDWR | O_CLOEXEC);
@@ -82,7 +80,6 @@ static struct trace_record *map_part(struct trace_spool *spool)
     return records != MAP_FAILED ? records : NULL;
 }
 
-/* Memory for records that are discarded. */
 static struct trace_record *map_nowhere(void)
 {
     void *records = mmap(NULL, PART_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -96,7 +93,7 @@ static void set_room(struct trace_spool *spool, struct trace_record *records)
     spool->sink.end = records + TRACE_SPOOL_RECORDS;
 }
 
-/* Maps the next part when one is full. After a problem the memory is reused. */
+/* Maps the next part after one is full. After a problem the same memory is used again. */
 static void take_records(struct trace_sink *sink)
 {
     struct trace_spool *spool = (struct trace_spool *)sink;
@@ -104,7 +101,7 @@ static void take_records(struct trace_sink *sink)
         sink->next = spool->records;
         return;
     }
-    if (sink->next < sink->end) { /* called to sync the records */
+    if (sink->next < sink->end) { /* the caller wants the records synced */
         msync(spool->records, PART_BYTES, MS_SYNC);
         return;
     }
@@ -169,7 +166,6 @@ static bool is_head(const struct trace_spool_head *head)
            head->record_bytes == sizeof(struct trace_record) && memchr(head->host, '\0', sizeof head->host) != NULL;
 }
 
-/* False if reading fails. */
 static bool read_records(FILE *file, bool (*take)(void *context, const struct trace_record *records, size_t count),
                          void *context)
 {

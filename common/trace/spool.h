@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace records of one machine: a file that trace_join() reads after the run.
  *
- * A machine writes to a part of the file mapped into memory, without system calls until it is full, so that records
- * survive the death of the process. Disk space of a part is allocated before it is mapped: a full disk makes the trace
- * incomplete, but causes no fault later. */
+ * A machine writes to a part of the file that is mapped into memory, without system calls until the part is full, so
+ * the records survive the death of the process. Disk space is allocated before a part is mapped: a full disk makes the
+ * trace incomplete, but causes no fault later. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 struct trace_spool {
-    struct trace_sink sink; /* used by the machine; must be the first member */
-    /* [TRACE_SPOOL_RECORDS] mapped, or after a problem anonymous memory; owned; NULL: closed */
+    struct trace_sink sink; /* the machine's view; must be the first member */
+    /* [TRACE_SPOOL_RECORDS] a mapped part, or anonymous memory after a problem; owned; NULL: closed */
     struct trace_record *records;
-    uint64_t at;          /* offset in the file */
-    char *path;           /* owned */
-    struct error problem; /* the first one; empty: none; later records are discarded */
+    uint64_t at; /* offset of the part in the file */
+    char *path;
+    struct error problem; /* the first one, after which records are discarded; empty: none */
 };
 
 /* Records per mapped part, a multiple of all page sizes. */
@@ -31,7 +31,7 @@ struct trace_clock {
     uint64_t real_ns;    /* ns since 1970; 0: simulated time */
 };
 
-/* Creates the file of rank `rank` for the trace `path`. On failure nothing is owned. */
+/* Creates the file of `rank` for the trace `path`. On failure nothing is owned. */
 int trace_spool_open(struct trace_spool *spool, const char *path, unsigned rank, const struct trace_clock *clock,
                      struct error *error);
 
@@ -42,16 +42,16 @@ struct trace_spool_head {
     char magic[8];
     uint32_t record_bytes, rank;
     struct trace_clock clock;
-    char host[64]; /* name of its node; empty: simulated */
+    char host[64]; /* of its node; empty: simulated */
 };
 
-/* Name of the file of a rank; freed by the caller. */
+/* Returns the name of a rank's file, which the caller frees. */
 char *trace_spool_name(const char *path, unsigned rank);
 
 bool trace_spool_is_there(const char *path, unsigned rank);
 
 /* Passes the records of a file in pieces, including empty ones of kind 0. Returns 0, 1 if there is no such file, or -1.
- * `take` returns false to stop early. */
+ * `take` returns false to stop. */
 int trace_spool_read(const char *name, struct trace_spool_head *head,
                      bool (*take)(void *context, const struct trace_record *records, size_t count), void *context,
                      struct error *error);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The call into a user's shared object that this thread is in, for the report if the call ends the process: exit() and
- * fault handlers run in the calling thread. */
+/* The call into a user's shared object that this thread is in. If the call ends the process, exit() or a fault handler
+ * runs in this thread and reports it. */
 #pragma once
 
 #include <stddef.h>
 
 struct called {
-    const char *what;  /* "technique" */
+    const char *what;
     const char *name;  /* of the object, from the user */
-    const char *where; /* "in init()" */
+    const char *where; /* such as "in init()" */
 };
 
 /* NULL outside of such calls. */

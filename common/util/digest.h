@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The checksum of a run's results.
+/* The checksum of a run's results: the sum, modulo 2^64, of XXH3-64 over each iteration's record, with the iteration's
+ * number as seed.
  *
- * It is the sum, modulo 2^64, of XXH3-64 over each iteration's record, seeded with the number of the iteration. The
- * seed binds every record to its place, and the sum allows each worker to compute its own part in any order and
- * division. A lost, duplicated or misplaced record changes the value. */
+ * The seed binds each record to its place, and the sum lets each worker compute its part in any order and division. A
+ * lost, duplicated or misplaced record changes the value. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Digest of `count` consecutive records of `record_bytes` each, of iterations first .. first + count - 1. */
+/* Digest of the `count` records of `record_bytes` each, of iterations first .. first + count - 1. */
 uint64_t digest_records(uint64_t first, uint64_t count, const void *records, size_t record_bytes);
 
-/* Digest of an iteration with several streams: each stream is hashed with the hash of the one before as seed. For one
- * stream it equals digest_record(). */
+/* Digest of an iteration with several streams: the hash of a stream is the seed of the next one. For one stream it
+ * equals digest_record(). */
 uint64_t digest_streams(uint64_t iteration, unsigned streams, const void *const *bytes, const uint32_t *lengths);
 
 uint64_t digest_record(uint64_t iteration, const void *record, size_t bytes);

@@ -15,17 +15,18 @@
 #define ERROR_TEXT_MAX 480
 
 struct error {
-    char text[ERROR_TEXT_MAX]; /* NUL-terminated, without a newline; empty: no error */
+    char text[ERROR_TEXT_MAX]; /* NUL-terminated, no newline; empty: no error */
 };
 
-/* Formats the line, truncated and made safe by plain(); `error` may be NULL. Returns -1 for `return error_set(..)`. */
+/* Formats the line, truncates it and makes it safe by plain(). `error` may be NULL. Returns -1, for `return
+ * error_set(..)`. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Add words before or after the line in `error` (may be NULL), which is truncated if necessary. Return -1. */
+/* Add words before or after the line in `error`, which is truncated if necessary. `error` may be NULL. Return -1. */
 int error_before(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_after(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* For functions that read their error. Returns `error`, or `unread` if it is NULL. Empties `unread`. */
+/* Empties `unread` and returns `error`, or `unread` if that is NULL: for functions that read their error. */
 static inline struct error *error_or(struct error *error, struct error *unread)
 {
     unread->text[0] = '\0';
@@ -35,8 +36,8 @@ static inline struct error *error_or(struct error *error, struct error *unread)
 /* Exit status of all programs of the suite. */
 enum exit_status {
     EXIT_STATUS_DONE = 0,
-    EXIT_STATUS_FAILED = 1,  /* the run failed */
-    EXIT_STATUS_USAGE = 2,   /* wrong use: nothing was started */
+    EXIT_STATUS_FAILED = 1,
+    EXIT_STATUS_USAGE = 2,   /* wrong use; nothing was started */
     EXIT_STATUS_TASKS = 3,   /* finished, with failed tasks */
-    EXIT_STATUS_DRAINED = 4, /* stopped by a signal after a clean drain */
+    EXIT_STATUS_DRAINED = 4, /* stopped by a signal, drained cleanly */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing arrays: see grow.h. Doubling makes appending take amortized constant time. */
+/* Doubling makes appending take amortized constant time. */
 #include "common/util/grow.h"
 
 #include <stdint.h>

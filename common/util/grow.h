@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Makes room for one more item after the first `count` of `items` (NULL: none), whose capacity is *capacity items of
- * `size` bytes. Returns the array, possibly moved; NULL if memory runs out, with nothing changed. */
+/* Makes room for one more item after the first `count` of `items` (NULL: none), which have room for *capacity items of
+ * `size` bytes. Returns the array, which may have moved; NULL if memory runs out, with nothing changed. */
 void *grow(void *items, size_t count, size_t *capacity, size_t size);
 
 /* Enlarges an array from `before` to `now` items of `size` bytes; new items are zero. `array` points to the pointer to

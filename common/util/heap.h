@@ -16,7 +16,7 @@
 typedef bool heap_before(const void *item, const void *other, const void *context);
 
 struct heap_kind {
-    size_t bytes; /* of an item, at most HEAP_ITEM_MAX */
+    size_t bytes;
     size_t arity; /* at least 2 */
     heap_before *before;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that must never be freed because MPI may still access it: the message's other end was declared lost and may
- * return. */
+/* Memory that must never be freed, because MPI may still access it: the other end of a message was declared lost and
+ * may come back. */
 #pragma once
 
 /* Keeps memory from malloc() until the process ends. NULL is allowed. */

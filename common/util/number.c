@@ -33,7 +33,7 @@ static int parse_plain(const char *text, uint64_t *value)
     return 0;
 }
 
-/* base^exponent or mantissa times 10^exponent, exact. */
+/* Computes base^exponent, or mantissa times 10^exponent, exactly. */
 static int parse_power(const char *text, size_t length, const char *exponent, bool decimal, uint64_t *value)
 {
     char head[32];

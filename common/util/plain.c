@@ -11,7 +11,7 @@ static bool is_continuation(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Decodes the character at `at`. Sets its length in bytes, or 0 if it is invalid. */
+/* Decodes the character at `at` and sets its length in bytes; 0: it is invalid. */
 static uint32_t decode(const char *at, size_t *length)
 {
     const unsigned char first = (unsigned char)*at;
@@ -32,14 +32,13 @@ static uint32_t decode(const char *at, size_t *length)
     return code;
 }
 
-/* True for characters that a terminal interprets instead of showing them. */
+/* True for a character that a terminal obeys instead of showing it. */
 static bool is_obeyed(uint32_t code)
 {
     return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Length of the UTF-8 sequence at `at`; 0 if it is invalid. */
 static size_t plain_utf8(const char *at)
 {
     size_t length;

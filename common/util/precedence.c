@@ -32,7 +32,7 @@ int precedence_add(struct precedence *precedence, uint64_t iteration, uint64_t o
     return 0;
 }
 
-/* Counting sort of the pairs by `other`. */
+/* Sorts the pairs by `other` (counting sort). */
 int precedence_close(struct precedence *precedence, uint64_t count)
 {
     uint64_t *begin = calloc(count + 2, sizeof *begin), *waiting = calloc(precedence->pair_count + 1, sizeof *waiting);
@@ -54,8 +54,8 @@ int precedence_close(struct precedence *precedence, uint64_t count)
     return 0;
 }
 
-/* Counts for each iteration those that it waits for, and removes all iterations that can be done in some order. Those
- * that remain are on cycles or wait for some. */
+/* Counts for each iteration those that it waits for, then removes all iterations that can be done in some order. Those
+ * that remain are on cycles, or wait for one that is. */
 static void leave_circles(const struct precedence *precedence, uint64_t *open, uint64_t *ready)
 {
     uint64_t done = 0, count = 0;
@@ -70,7 +70,7 @@ static void leave_circles(const struct precedence *precedence, uint64_t *open, u
                 ready[count++] = precedence->waiting[k];
 }
 
-/* Follows remaining iterations to those that they wait for until one repeats. */
+/* Goes from a remaining iteration to one that it waits for, until an iteration repeats. */
 static int64_t walk(const struct precedence *precedence, uint64_t *open, uint64_t *circle)
 {
     uint64_t *before = circle, at = 0, length = 0;
@@ -83,7 +83,8 @@ static int64_t walk(const struct precedence *precedence, uint64_t *open, uint64_
         return 0;
     for (; open[at] != UINT64_MAX; at = before[at])
         open[at] = UINT64_MAX;
-    const uint64_t first = at; /* on the cycle; the marks are no longer needed and their memory is reused */
+    const uint64_t first =
+        at; /* it is on the cycle; the marks are no longer needed, so their memory is used for the cycle */
     do {
         open[length++] = at;
         at = before[at];

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers that are equal on all machines.
- *
- * splitmix64 (Steele, Lea and Flood 2014, public-domain reference by Vigna) for seeding and for hashing an index,
- * xoshiro256** 1.0 (Blackman and Vigna 2018) for streams. Both are tested with their published vectors. */
+/* Random numbers that are equal on all machines: splitmix64 (Steele, Lea and Flood 2014, public-domain reference by
+ * Vigna) for seeding and for hashing an index, xoshiro256** 1.0 (Blackman and Vigna 2018) for streams. Both are tested
+ * with their published vectors. */
 #pragma once
 
 #include <stdint.h>
 
 #define SPLITMIX64_STEP UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 
-/* Advances `*state` and returns the next splitmix64 value. Inline because a call would take longer. */
+/* Advances `*state` and returns the next value. Inline, because a call would take longer. */
 static inline uint64_t splitmix64(uint64_t *state)
 {
     uint64_t z = *state += SPLITMIX64_STEP;
@@ -18,10 +17,10 @@ static inline uint64_t splitmix64(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Output `index`, from 0, of splitmix64 with initial state `seed`. */
+/* Returns output `index`, from 0, of splitmix64 with the initial state `seed`. */
 uint64_t splitmix64_at(uint64_t seed, uint64_t index);
 
-/* A mixed value of (seed, index), independent of the order of calls. */
+/* Returns a mixed value of (seed, index), which does not depend on earlier calls. */
 static inline uint64_t random_at(uint64_t seed, uint64_t index)
 {
     uint64_t state = seed;
@@ -36,10 +35,10 @@ struct random {
 void random_init(struct random *random, uint64_t seed);
 uint64_t random_next(struct random *random);
 
-/* Uniform in [0, 1), 53 bits. */
+/* Uniform in [0, 1), with 53 random bits. */
 double random_uniform(struct random *random);
 
-/* Uniform in [0, 1) from 64 random bits. */
+/* Makes 64 random bits a number in [0, 1). */
 static inline double random_to_uniform(uint64_t bits)
 {
     return (double)(bits >> 11) * 0x1.0p-53;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interval sets: see ranges.h. Invariants: items are sorted and not empty, with at least one missing iteration between
- * neighbours. */
+/* Invariants: the items are sorted and not empty, and between neighbours at least one iteration is missing. */
 #include "common/util/ranges.h"
 
 #include <assert.h>
@@ -50,7 +49,7 @@ static inline uint64_t ranges_end_of(const struct range *range)
     return range->first + range->count;
 }
 
-/* Index of the first range that ends at or after `position`. */
+/* Returns the index of the first range that ends at or after `position`. */
 static size_t lower_bound(const struct ranges *set, uint64_t position)
 {
     size_t low = 0, high = set->length;
@@ -69,11 +68,11 @@ static size_t lower_bound(const struct ranges *set, uint64_t position)
     return low;
 }
 
-/* Replaces the `old` ranges from index i on by the `new` ones; room is reserved. */
+/* Replaces the `old` ranges from index i on by the `count` ranges of `new`. The caller has reserved room. */
 static void splice(struct ranges *set, size_t i, size_t old, const struct range *new, size_t count)
 {
     struct range *items = set->items + set->head;
-    if (count == old + 1 && i < set->length / 2 && set->head > 0) { /* moves the shorter part, at the front */
+    if (count == old + 1 && i < set->length / 2 && set->head > 0) { /* the front is shorter: moves that */
         memmove(items - 1, items, i * sizeof *items);
         set->head--;
         items--;
@@ -85,7 +84,7 @@ static void splice(struct ranges *set, size_t i, size_t old, const struct range 
         set->head = 0;
 }
 
-/* Appends a range beyond all others; false if it is not. Room is reserved. */
+/* Appends a range behind all others; false if it is not. The caller has reserved room. */
 static bool ranges_append(struct ranges *set, uint64_t first, uint64_t count)
 {
     struct range *items = set->items + set->head, *last = set->length > 0 ? &items[set->length - 1] : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of iterations as sorted, disjoint, non-adjacent half-open ranges [first, first + count).
+/* A set of iterations, as sorted half-open ranges [first, first + count) with gaps between them.
  *
- * Taking from the front and adding at the end are O(1); all else is O(log n) to search and O(n) to move, with n the
+ * Taking from the front and adding at the end are O(1). All else is O(log n) to search and O(n) to move, where n is the
  * number of ranges. */
 #pragma once
 
@@ -15,7 +15,7 @@ struct range {
 };
 
 struct ranges {
-    struct range *items; /* used: items[head] .. items[head + length - 1]; owned */
+    struct range *items; /* in use: items[head] .. items[head + length - 1]; owned */
     size_t head;
     size_t length;
     size_t capacity;
@@ -28,22 +28,22 @@ void ranges_fini(struct ranges *set);
 /* Makes room for `count` ranges, so that as many additions need no allocation. */
 int ranges_reserve(struct ranges *set, size_t count);
 
-/* Empties the set and keeps its memory. */
+/* Empties the set but keeps its memory. */
 static inline void ranges_clear(struct ranges *set)
 {
     set->head = set->length = 0;
     set->total = 0;
 }
 
-/* Adds [first, first + count); parts may be present. `*added` (may be NULL) receives the number of new iterations. -1:
- * out of memory, with the set unchanged. */
+/* Adds [first, first + count), of which parts may be present. `*added` (may be NULL) becomes the number of new
+ * iterations. -1: out of memory, with the set unchanged. */
 int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added);
 
-/* Removes [first, first + count) as far as present; `*removed` (may be NULL) receives the number of removed iterations.
- * -1: out of memory (removal may split a range), with the set unchanged. */
+/* Removes [first, first + count) as far as present. `*removed` (may be NULL) becomes the number of removed iterations.
+ * -1: out of memory, because a range may be split; the set is unchanged then. */
 int ranges_remove(struct ranges *set, uint64_t first, uint64_t count, uint64_t *removed);
 
-/* Takes at most `want` iterations from the front as one contiguous range. False if the set is empty or `want` is 0. */
+/* Takes at most `want` iterations from the front, as one range. False if the set is empty or `want` is 0. */
 bool ranges_take(struct ranges *set, uint64_t want, struct range *taken);
 
 bool ranges_contains(const struct ranges *set, uint64_t iteration);
@@ -51,7 +51,6 @@ bool ranges_contains(const struct ranges *set, uint64_t iteration);
 /* True if all of [first, first + count), count >= 1, are in the set. */
 bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count);
 
-/* True if any of [first, first + count) is in the set. */
 bool ranges_overlap(const struct ranges *set, uint64_t first, uint64_t count);
 
 void ranges_check(const struct ranges *set);
@@ -66,7 +65,7 @@ static inline size_t ranges_length(const struct ranges *set)
     return set->length;
 }
 
-/* The i-th range, i < ranges_length(); valid until the set changes. */
+/* Returns the i-th range, i < ranges_length(), which is valid until the set changes. */
 static inline const struct range *ranges_at(const struct ranges *set, size_t i)
 {
     return &set->items[set->head + i];

@@ -20,7 +20,7 @@ static unsigned suggest_least(unsigned a, unsigned b, unsigned c)
     return ab < c ? ab : c;
 }
 
-/* Optimal string alignment distance (Levenshtein with transpositions). Both at most WORD_MAX long. */
+/* Optimal string alignment distance (Levenshtein with transpositions) of two words of at most WORD_MAX characters. */
 static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     unsigned cost[WORD_MAX + 1][WORD_MAX + 1];
@@ -41,7 +41,8 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 
 void suggest_init(struct suggestion *nearest, const char *word)
 {
-    /* more distant names than a third of the word, plus one letter if it is longer than three, are unlikely */
+    /* a name is probably not meant if it differs in more than a third of the word, plus one letter if the word is
+     * longer than three */
     const size_t length = strlen(word);
     *nearest = (struct suggestion){.word = word, .distance = length <= 3 ? 4 : 2 * ((unsigned)(length / 3) + 2)};
 }
@@ -52,7 +53,7 @@ void suggest_offer(struct suggestion *nearest, const char *name)
     if (length == 0 || length > WORD_MAX || name_length > WORD_MAX)
         return;
     bool begins = length >= 3 && strncasecmp(nearest->word, name, length) == 0;
-    /* among equal distances the same first letter is preferred */
+    /* of equal distances, the same first letter is preferred */
     unsigned d =
         begins ? 2 : 2 * distance(nearest->word, length, name, name_length) + !is_alike(nearest->word[0], name[0]);
     if (d < nearest->distance) {

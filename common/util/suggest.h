@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The name that was probably meant: keeps the nearest of all offered names. */
+/* The name that the user probably meant: the nearest one of those offered. */
 #pragma once
 
 struct suggestion {
     const char *word;
-    const char *name;  /* best so far, NULL if none is near; borrowed */
+    const char *name;  /* nearest so far; NULL: none is near; borrowed */
     unsigned distance; /* twice the edit distance, plus one if the first letter differs */
 };
 

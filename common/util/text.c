@@ -87,7 +87,7 @@ void text_repeat(struct text *text, const char *piece, size_t count)
 
 char *text_take(struct text *text)
 {
-    text_add(text, "%s", ""); /* allocates an empty string */
+    text_add(text, "%s", "");
     char *data = text->failed ? NULL : text->data;
     if (text->failed)
         free(text->data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing text for output that is too long for a fixed buffer: help pages, summaries. */
+/* Growing text, for output that is too long for a fixed buffer: help pages, summaries. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 struct text {
     char *data; /* NUL-terminated after the first addition; owned */
     size_t length, capacity;
-    bool failed; /* out of memory; further additions do nothing */
+    bool failed; /* out of memory: further additions do nothing */
 };
 
 void text_init(struct text *text);
@@ -18,14 +18,13 @@ void text_add(struct text *text, const char *format, ...) __attribute__((format(
 
 void text_repeat(struct text *text, const char *piece, size_t count);
 
-/* Adds a foreign word made safe by plain(), truncated to `most` characters. */
+/* Adds a word from elsewhere, made safe by plain() and truncated to `most` characters. */
 void text_add_plain(struct text *text, const char *word, unsigned most);
 
-/* Adds a word in quotes for a POSIX shell. */
 void text_add_quoted(struct text *text, const char *word);
 
-/* Adds a word, in quotes if a POSIX shell needs them. */
+/* Adds a word, in quotes if a POSIX shell needs them; text_add_quoted() always quotes. */
 void text_add_word(struct text *text, const char *word);
 
-/* Returns the text, freed by the caller, and empties `text`. NULL if memory ran out. */
+/* Returns the text, which the caller frees, and empties `text`. NULL if memory ran out. */
 char *text_take(struct text *text);
