@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The master's step function: handles one event, then applies the standing rules (ask for a refill, report, leave) in
- * this order.
+/* The master's step function: it handles one event, then applies the standing rules in this order: ask for a refill,
+ * report, leave.
  *
- * Invariants: a range is reported only after the runtime said that it is stored; the pool has room for the open
+ * Invariants: a range is reported only after the runtime has said that it is stored; the pool has room for the open
  * refills. */
 #include "master/core.h"
 
@@ -41,8 +41,8 @@ static void master_on_finished(void *owner, unsigned w, const struct feedback_re
     master_note_feedback(owner, w, feedback);
 }
 
-/* Failed iterations appear in no report of results, so the busy count is reported anew: the supermaster assumes that
- * all workers it sent chunks for are busy. */
+/* No report of results contains failed iterations, so the number of busy workers is reported anew: the supermaster
+ * assumes that all workers are busy that it sent chunks for. */
 static void master_on_failed(void *owner, const struct iterations_failed *failure)
 {
     struct master *master = owner;
@@ -138,7 +138,7 @@ void master_move(struct master *master, enum master_state state)
     state_move(&master_states, &master->state, state, master->actions->event);
 }
 
-/* Keeps the pod's first refusal, to be printed at the end. */
+/* Keeps the first refusal of a pod's rank, to be printed at the end. */
 static void note_unfit(struct master *master, const struct fatal *problem)
 {
     if (master->config.is_pod && master->unfit.text[0] == '\0')
@@ -147,7 +147,7 @@ static void note_unfit(struct master *master, const struct fatal *problem)
 
 void master_fatal(struct master *master, unsigned rank, const char *text)
 {
-    error_set(&master->problem, "%s", text); /* must outlive the step */
+    error_set(&master->problem, "%s", text); /* the message borrows the text after this function */
     struct message message = fatal_message(rank, master->problem.text);
     note_unfit(master, &message.fatal);
     actions_send(master->actions, master->config.supermaster, &message);
@@ -155,7 +155,7 @@ void master_fatal(struct master *master, unsigned rank, const char *text)
 
 void master_refuse(struct master *master, unsigned from, const char *text)
 {
-    error_set(&master->refusal, "%s", text); /* must outlive the step */
+    error_set(&master->refusal, "%s", text);
     actions_drop(master->actions, from, master->refusal.text);
 }
 
@@ -197,7 +197,7 @@ static void receive_from_supermaster(struct master *master, const struct event *
     }
 }
 
-/* Forwards a message of worker `w` to the supermaster. It may be about that worker only. */
+/* Forwards a message of worker `w`, which may be about that worker only, to the supermaster. */
 static void relay(struct master *master, unsigned w, const struct event *event)
 {
     const struct message *message = event->message;
@@ -223,7 +223,6 @@ static void relay(struct master *master, unsigned w, const struct event *event)
     actions_send(master->actions, master->config.supermaster, message);
 }
 
-/* Requests and results go to the service; everything else is forwarded to the supermaster. */
 static void master_receive(struct master *master, const struct event *event)
 {
     const struct message *message = event->message;
@@ -280,7 +279,8 @@ void master_tell_verified(struct master *master)
                      &(struct message){.type = MESSAGE_VERIFIED, .verified = verified});
 }
 
-/* Reports differing results at once and drops a worker that is wrong, if the job asks for it. */
+/* Reports different results of an iteration at once, and drops a worker whose result is wrong if the job asks for
+ * it. */
 static void master_tell_mismatches(struct master *master)
 {
     const char *reason;
@@ -290,7 +290,8 @@ static void master_tell_mismatches(struct master *master)
         actions_drop(master->actions, master->service.ranks[wrong], reason);
 }
 
-/* Reports losses, reissued chunks and given-up ranges. A master without workers returns the rest by leaving. */
+/* Reports losses, reissued chunks and ranges that were given up. A master without workers returns the rest when it
+ * leaves. */
 static void master_tell_losses(struct master *master, unsigned news)
 {
     struct service *service = &master->service;
@@ -317,7 +318,6 @@ static void master_tell_losses(struct master *master, unsigned news)
     }
 }
 
-/* True if a result is stored, or the number of busy workers, which is displayed, has changed. */
 static bool has_to_report(const struct master *master)
 {
     return master->done_count > 0 ||
@@ -329,10 +329,10 @@ static void report_if_due(struct master *master, uint64_t now_ns)
     if (!has_to_report(master))
         return;
     bool waited_for = master->done_count > 0 && (master->refills.parked || master->state != MASTER_SERVING);
-    bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may bring this many */
+    bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may add this many */
     bool due = master->reported_at_ns + REPORT_INTERVAL_NS <= now_ns;
     bool rests =
-        service_is_quiet(&master->service) || master->service.lease.has_copied; /* no second copy is outstanding */
+        service_is_quiet(&master->service) || master->service.lease.has_copied; /* no worker computes a second copy */
     if (full || (waited_for && rests) || due)
         master_report(master, false, now_ns);
 }
@@ -371,7 +371,7 @@ void master_step(struct master *master, const struct event *event, struct action
     if (news != 0)
         master_tell_losses(master, news);
     if (master->loads_changed && master->service.assigned == 0)
-        master_send_loads(master); /* the first refill may still wait for the speeds */
+        master_send_loads(master); /* sent even while the first refill waits for the speeds */
     if (master->state == MASTER_SERVING) {
         master_ask_for_refill(master, event->now_ns);
         if (master->recall_waiting > 0 || master->refills.parked || master->service.recall.count > 0)

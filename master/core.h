@@ -7,22 +7,23 @@
 #include "proto/message.h"
 #include "proto/record.h"
 
-/* Longest delay of a report about a stored result or a changed number of busy workers. */
+/* A stored result or a changed number of busy workers is reported after at most this time. */
 #define REPORT_INTERVAL_NS 50000000u
 
 void master_note_done(struct master *master, const struct part *part);
-/* Like master_note_done(), but for a chunk of a loop with dependencies, which is not merged with its neighbours. */
+/* Like master_note_done(), but does not merge the range with its neighbours: it is a chunk of a loop with
+ * dependencies. */
 void master_note_done_alone(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 
-/* feedback.c: only if the technique learns */
+/* Of feedback.c, only if the technique learns. The messages of master_send_feedback() borrow the measurements until its
+ * next call. */
 int master_feedback_init(struct master *master);
 void master_feedback_fini(struct master *master);
 void master_note_feedback(struct master *master, unsigned w, const struct feedback_record *feedback);
-/* The messages borrow the measurements until the next call. */
 void master_send_feedback(struct master *master);
 
-/* Reports the changed loads; the messages borrow them until the next call. */
+/* Reports the changed loads. The messages borrow them until the next call. */
 void master_send_loads(struct master *master);
 
 int master_speeds_init(struct master *master);
@@ -30,7 +31,7 @@ void master_speeds_fini(struct master *master);
 void master_note_speed(struct master *master, unsigned w, const struct speed *speed);
 
 void master_receive_recall(struct master *master, const struct recall *recall);
-/* Returns work that was recalled from here, and asks for work to be recalled elsewhere. */
+/* Returns work that is recalled from here, or asks for work to be recalled elsewhere. */
 void master_look_at_recalls(struct master *master, uint64_t now_ns);
 
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
@@ -38,9 +39,7 @@ void master_ask_for_refill(struct master *master, uint64_t now_ns);
 
 void master_leave(struct master *master, uint64_t now_ns);
 
-/* Reports the service's counts that have changed. */
 void master_tell_counts(struct master *master);
-/* Reports results of verification that are new. */
 void master_tell_verified(struct master *master);
 void master_move(struct master *master, enum master_state state);
 void master_fatal(struct master *master, unsigned rank, const char *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads of the workers' cores for the supermaster, which cuts their chunks. Changed loads are sent before the next
+/* The loads of the workers' cores, by which the supermaster cuts their chunks. Changed loads are sent before the next
  * report, and so before a refill request. Workers report loads only with --weighting acp. */
 #include "master/core.h"
 

@@ -15,24 +15,25 @@
 enum master_state { MASTER_SERVING, MASTER_ENDING, MASTER_GONE };
 
 struct master_config {
-    const struct run_spec *spec; /* borrowed for the machine's life */
+    const struct run_spec *spec; /* borrowed for the master's life */
     unsigned rank;
     unsigned supermaster;
     const unsigned *ranks; /* sorted; borrowed */
     unsigned workers;
-    uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0: results are only digested */
-    bool no_speculation;   /* no copies of chunks */
-    bool no_isolation;     /* no iteration runs in a child process */
-    bool feedback;         /* the technique learns: send measurements to the supermaster */
-    uint64_t distance;     /* each iteration needs this many before it, so chunks go in order; 0: independent */
-    uint64_t first;        /* of the loop */
-    bool is_pod;           /* the supermaster is reached through a stream */
-    bool sync;             /* results are synced to the disk before they are reported */
+    uint64_t record_bytes; /* of a result, or RECORD_VARIABLE; 0: results are only digested */
+    bool no_speculation;
+    bool no_isolation;
+    bool feedback; /* the technique learns: measurements go to the supermaster */
+    uint64_t
+        distance;   /* an iteration needs the results of so many before it, so chunks go out in order; 0: independent */
+    uint64_t first; /* of the loop */
+    bool is_pod;
+    bool sync; /* results are synced to the disk before they are reported */
 };
 
 /* Measurements of a worker that are not sent yet. */
 struct measurement {
-    uint32_t chunks; /* 0: none */
+    uint32_t chunks;
     uint64_t iterations, compute_ns, wait_ns;
     struct spread spread;
 };
@@ -41,30 +42,30 @@ struct master {
     struct master_config config;
     unsigned state;
     struct service service;
-    struct actions *actions;           /* of the running step */
-    const struct reason_sink *reasons; /* borrowed; may be NULL */
+    struct actions *actions; /* of the running step */
+    const struct reason_sink *reasons;
     /* Stored results that are not yet reported. */
     struct done_record done[REPORT_MAX];
     unsigned done_count;
-    unsigned char *report_records; /* owned; encoded for this step, whose messages borrow them */
-    unsigned char *stats_records;  /* owned; encoded for this step, whose messages borrow them */
+    unsigned char *report_records;
+    unsigned char *stats_records; /* owned, like report_records: encoded for this step, whose messages borrow them */
     uint64_t reported_at_ns;
-    unsigned reported_busy;           /* UINT_MAX: the supermaster may assume another number */
+    unsigned reported_busy;
     struct measurement *measurements; /* [workers]; owned */
     unsigned *measured;               /* [measured_count] workers with measurements; owned */
     unsigned measured_count;
-    unsigned char *feedback_records; /* owned; encoded for this step, whose messages borrow them */
-    unsigned char *load_records;     /* [workers] owned; encoded for this step, whose messages borrow them */
+    unsigned char *feedback_records; /* owned; the messages of a step borrow these and load_records [workers] */
+    unsigned char *load_records;
     bool loads_changed;
-    struct speed_levels *levels; /* [workers] until all `speeds` have arrived; owned */
+    struct speed_levels *levels;
     unsigned speeds;
     struct refills refills;
     unsigned recall_waiting; /* workers elsewhere for which work is recalled here; 0: none */
-    /* a RECALL was answered: returned work that arrives later, and no worker here waits for, is returned, too */
+    /* a RECALL was answered: work that a worker returns later, and no worker here waits for, is returned, too */
     bool returns_more;
-    unsigned told_idle;   /* idle workers here that were reported since the refill was parked */
-    struct error problem; /* text of a FATAL of this step */
-    struct error refusal; /* text of a DROP of this step */
+    unsigned told_idle;   /* idle workers here that the supermaster was told of since it parked the refill */
+    struct error problem; /* text of a FATAL, borrowed by the step's message */
+    struct error refusal; /* text of a DROP, borrowed in the same way */
     struct error unfit;   /* of a pod: its first rank that was refused, and why; empty: none */
 };
 

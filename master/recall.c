@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall through a master. If the supermaster asks for work, the master returns a share of its pool, or else what its
- * workers have not begun. It asks the supermaster if its own workers are idle, nothing is left to recall here, and the
- * supermaster has parked its refill. */
+/* Recall through a master. If the supermaster asks for work, the master returns a share of its pool, or if the pool is
+ * empty, of what its workers have not begun. It asks the supermaster for work if its own workers are idle, nothing is
+ * left to recall here, and the supermaster has parked its refill. */
 #include "master/core.h"
 
 #include "common/config/run_spec.h"
@@ -15,7 +15,7 @@
 void master_receive_recall(struct master *master, const struct recall *recall)
 {
     bool is_second =
-        /* otherwise work that returned late was taken for the answer */
+        /* a second RECALL is allowed after work that returned late was taken for the answer */
         master->recall_waiting > 0 && !master->returns_more;
     if (master->config.distance > 0 || is_second)
         master_refuse(master, master->config.supermaster, "recalls work that it may not recall now");
@@ -35,8 +35,8 @@ static void master_send_returned(struct master *master, unsigned waiting)
     master->recall_waiting = 0;
 }
 
-/* Answers at once from the pool or the requeued work; otherwise when there is an iteration for each waiting worker or
- * all asked workers have answered. Work from workers in a long iteration is returned later. */
+/* Answers at once from the pool or the requeued work; otherwise after each waiting worker can have an iteration, or all
+ * asked workers have answered. Work from workers in a long iteration is returned later. */
 static void answer_recall(struct master *master, uint64_t now_ns)
 {
     struct service *service = &master->service;
@@ -51,7 +51,7 @@ static void answer_recall(struct master *master, uint64_t now_ns)
     master->returns_more = true;
 }
 
-/* True if workers are idle and the supermaster knows of fewer than half of them: so it hears of them a few times per
+/* True if workers are idle and the supermaster knows of fewer than half of them: it hears of them a few times per
  * master, and not once per worker. */
 static bool wants_recall(struct master *master)
 {

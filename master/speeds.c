@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Speeds of the workers from their probes, which pass through the master. When all are there the service gets them; it
- * does without if a worker is lost before, or if there is no probe. */
+/* The workers' speeds from their probes, which pass through the master. After all have arrived the service gets them.
+ * It does without them if a worker is lost before, or if there is no probe. */
 #include "master/core.h"
 
 #include "common/machine/probe.h"

@@ -26,9 +26,9 @@
 #include <stdlib.h>
 
 struct master_job {
-    struct announcement announcement; /* in a set: words and environment of the job; owned */
-    struct surroundings surroundings; /* in a set */
-    struct machine machine;           /* in a set */
+    struct announcement announcement; /* of a job of a set, like the next two: its words and environment; owned */
+    struct surroundings surroundings;
+    struct machine machine;
     struct effects effects;
     struct job_setup setup;
     struct error error;
@@ -40,8 +40,8 @@ struct master_job {
     struct master master;
     struct results_sink sink;
     bool sink_open;
-    struct trace_spool spool; /* of --trace */
-    struct error sync_error;  /* why results are not synced to the disk; empty: they are */
+    struct trace_spool spool;
+    struct error sync_error; /* why results are not synced to the disk; empty: they are */
 };
 
 static int store(void *context, const struct part *result, const void *data, uint64_t bytes, struct error *error)
@@ -61,7 +61,7 @@ static int sync_stored(void *context, struct error *error)
     return -1;
 }
 
-/* True for the master of a pod whose results the supermaster writes. */
+/* True if this master is a pod's and the supermaster writes its results. */
 static bool stores_far(const struct master_job *job)
 {
     return runtime_is_pod(job->runtime) && job->setup.job.results == JOB_RESULTS_HERE;
@@ -129,7 +129,6 @@ static void open_trace(struct master_job *job)
         job->failure = job->error.text;
 }
 
-/* An incomplete trace does not fail the run. */
 static void close_trace(struct master_job *job)
 {
     if (trace_spool_close(&job->spool, &job->error) < 0)
@@ -181,7 +180,7 @@ static void init_effects(struct master_job *job)
                                     .assignment_ns = job->setup.job.spec.assignment_ns};
 }
 
-/* Prints why this pod was refused, because the run may print somewhere else. */
+/* Prints why this pod was refused, because the run may print on another machine. */
 static void say_unfit(const struct master_job *job)
 {
     if (job->master.unfit.text[0] != '\0' && job->setup.job.await_pods == 0)
@@ -220,7 +219,6 @@ int master_job_run(struct runtime *runtime, unsigned words, char *const *word)
         job, worker_job_drive_beside(runtime, job->topology, words, word, &job->machine, &job->effects, job->failure));
 }
 
-/* Takes the job in its folder and environment. */
 static int take_there(struct master_job *job)
 {
     const struct announcement *announced = &job->announcement;
@@ -251,7 +249,7 @@ void *master_job_take(void *context, struct runtime *runtime, const struct topol
     job->topology = topology;
     job->announcement = *announcement;
     if (take_there(job) < 0)
-        return NULL; /* ends this rank */
+        return NULL; /* the caller ends this rank */
     of_job->machine = &job->machine;
     of_job->effects = &job->effects;
     of_job->failure = job->failure;
