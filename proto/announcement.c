@@ -72,7 +72,6 @@ static size_t count_strings(const unsigned char *bytes, size_t size)
     return count;
 }
 
-/* True if the head's values are within their limits and match the number of strings. */
 static bool is_whole(const struct announcement *announcement, const unsigned char *bytes, size_t size)
 {
     const uint64_t strings = 1 + (uint64_t)announcement->word_count + announcement->variable_count;

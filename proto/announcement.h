@@ -12,15 +12,15 @@ struct announcement {
     unsigned weight;
     int priority;
     unsigned umask;
-    const char *folder; /* absolute path */
+    const char *folder;
     char *const *words; /* [word_count + 1] command line, ends with NULL */
     unsigned word_count;
     char *const *environment; /* [variable_count + 1] NAME=VALUE, ends with NULL */
     unsigned variable_count;
-    void *memory; /* memory of an unpacked announcement; owned */
+    void *memory; /* of an unpacked announcement; owned */
 };
 
-/* Packed size; an announcement above ANNOUNCEMENT_MAX cannot be sent. */
+/* Returns the packed size; above ANNOUNCEMENT_MAX the announcement cannot be sent. */
 size_t announcement_size(const struct announcement *announcement);
 
 void announcement_pack(const struct announcement *announcement, unsigned char *out);

@@ -13,10 +13,10 @@
 
 #define BLOCK_STREAMS_MAX 3
 #define BLOCK_HEAD_BYTES  8
-/* Limit of an MPI count; also for one iteration with all that is sent with it. */
+/* The limit of an MPI count, which also holds for one iteration with all that is sent with it. */
 #define BLOCK_MAX INT32_MAX
 
-#define BLOCK_FAILED 1u /* the iteration is done but reported as failed */
+#define BLOCK_FAILED 1u /* the iteration is done, but the kernel reports it as failed */
 
 static inline size_t block_entry_bytes(unsigned streams)
 {
@@ -24,10 +24,10 @@ static inline size_t block_entry_bytes(unsigned streams)
 }
 
 struct block {
-    const unsigned char *table; /* borrowed */
-    uint32_t count;             /* iterations, at least 1 */
+    const unsigned char *table;
+    uint32_t count; /* iterations, at least 1 */
     unsigned streams;
-    const unsigned char *stream[BLOCK_STREAMS_MAX]; /* borrowed */
+    const unsigned char *stream[BLOCK_STREAMS_MAX]; /* borrowed, like `table` */
     uint64_t bytes[BLOCK_STREAMS_MAX];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders: turn any bytes into a checked message or a named error. After the header is read, each decoder checks
- * length, flags and ranges of its message before it reads a field. */
+/* Decoders: turn any bytes into a checked message or a named error. After the header, each decoder checks length, flags
+ * and ranges of its message before it reads a field. */
 #include "proto/message.h"
 #include "proto/layout.h"
 #include "proto/record.h"
@@ -32,7 +32,6 @@ static enum decode_result decode_check_size(size_t size, size_t expected)
     return size < expected ? DECODE_TOO_SHORT : size > expected ? DECODE_TOO_LONG : DECODE_OK;
 }
 
-/* Checks the size and flags, and that number and id are 0. */
 static enum decode_result check_plain(const struct header *header, size_t size, size_t expected, unsigned flags)
 {
     enum decode_result result = decode_check_size(size, expected);
@@ -48,7 +47,7 @@ static bool chunk_is_bad(uint64_t first, uint64_t count)
     return count == 0 || first > UINT64_MAX - count;
 }
 
-/* Decodes the payload of a REQUEST, RESULT, BOUNDARY or STORE whose fixed part has `fixed` bytes. */
+/* Decodes the payload of a REQUEST, RESULT, BOUNDARY or STORE, whose fixed part has `fixed` bytes. */
 static enum decode_result decode_payload(struct message *message, unsigned flags, const unsigned char *bytes,
                                          size_t size, size_t fixed)
 {
@@ -59,7 +58,7 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     if (!(flags & (FLAG_INLINE | FLAG_DATA)))
         return flags & FLAG_HAS_FAILED ? DECODE_OUT_OF_RANGE : decode_check_size(size, fixed);
     message->has_failed = flags & FLAG_HAS_FAILED;
-    if (flags & FLAG_DATA) { /* the payload is a separate message; only its size is here */
+    if (flags & FLAG_DATA) { /* only the payload's size is here; the payload is a message of its own */
         enum decode_result result = decode_check_size(size, fixed + PAYLOAD_SIZE_BYTES);
         if (result != DECODE_OK)
             return result;
@@ -77,7 +76,7 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     return DECODE_OK;
 }
 
-/* Checks that times are all 0 or within SPEED_RATIO_MAX of the mean, by which the supermaster divides. */
+/* True if the times are all 0 or within SPEED_RATIO_MAX of the mean, by which the supermaster divides. */
 static bool is_in_proportion(const struct speed *speed)
 {
     bool timed = speed->mean_ns > 0;
@@ -139,7 +138,7 @@ static enum decode_result check_completion(const unsigned char *completion)
     return check_deviation(completion + 24, wire_get16(completion + 28));
 }
 
-/* Decodes completions of earlier chunks: they have no payload, and only the latest one has a load. */
+/* Decodes the completions of earlier chunks: they have no payload, and only the latest one has a load. */
 static enum decode_result decode_earlier(struct message *message, const unsigned char *bytes)
 {
     enum decode_result result = DECODE_OK;
@@ -285,7 +284,6 @@ static enum decode_result decode_refill(struct message *message, const struct he
     return result;
 }
 
-/* Checks the header of a message that is only a list of at least `least` records. */
 static enum decode_result decode_check_list(const struct header *header, unsigned least)
 {
     if (header->flags != 0)
@@ -333,7 +331,7 @@ static enum decode_result decode_feedback(struct message *message, const struct 
     return result;
 }
 
-/* Refuses control characters in a text, which is printed as one line. */
+/* Refuses control characters in a text, because it is printed as one line. */
 static enum decode_result check_text(const unsigned char *text, unsigned length)
 {
     for (unsigned i = 0; i < length; i++)
@@ -356,7 +354,6 @@ static enum decode_result decode_fatal(struct message *message, const struct hea
     return check_text(bytes + HEADER_BYTES, header->number);
 }
 
-/* Checks a message that is only a header with an id. */
 static enum decode_result check_bare(const struct header *header, size_t size)
 {
     enum decode_result result = decode_check_size(size, HEADER_BYTES);
@@ -393,7 +390,7 @@ static enum decode_result decode_end(struct message *message, const struct heade
     return result == DECODE_OK && message->end.now && !message->end.drain ? DECODE_OUT_OF_RANGE : result;
 }
 
-/* Checks a range that may be absent, which is all zeros. */
+/* Checks a range that may be absent: then it is all zeros. */
 static enum decode_result check_maybe_chunk(uint64_t first, uint64_t count)
 {
     if (count == 0)
@@ -572,7 +569,6 @@ static enum decode_result decode_recovery_counts(struct message *message, const 
     return result;
 }
 
-/* Decodes a list of `least` to `most` ranges: ITERATIONS_GIVEN_UP, RETURNED. */
 static enum decode_result decode_ranges(struct message *message, const struct header *header,
                                         const unsigned char *bytes, size_t size, unsigned least, unsigned most)
 {
@@ -588,7 +584,6 @@ static enum decode_result decode_ranges(struct message *message, const struct he
     return result;
 }
 
-/* A part is not empty and ends within the announcement. */
 static enum decode_result decode_job(struct message *message, const struct header *header, const unsigned char *bytes,
                                      size_t size)
 {

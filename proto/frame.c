@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Encodes and decodes frames: see frame.h. The first FRAME_VERSION_BYTES of a HELLO are decoded separately, so that
- * peers of different versions can report the difference. */
+/* The first FRAME_VERSION_BYTES of a HELLO are decoded apart from the rest, so that peers of different versions can
+ * report the difference. */
 #include "proto/frame.h"
 
 #include "common/util/error.h"
@@ -84,7 +84,6 @@ static bool token_is_zero(const unsigned char token[FRAME_TOKEN_BYTES])
     return memcmp(token, none, sizeof none) == 0;
 }
 
-/* True for a non-empty name of graphic characters, padded with NULs. */
 static bool frame_name_is_good(const char *name)
 {
     size_t length = 0;

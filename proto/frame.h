@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The frames of a stream, which carries messages between separate launches: see "Streams" in PROTOCOL.md. This code
- * does no I/O. Decoders accept any bytes, never read past their end, and report errors in one line. */
+ * does no I/O. Decoders accept any bytes and never read past their end. */
 #pragma once
 
 #include "common/util/error.h"
@@ -16,25 +16,24 @@
 #define FRAME_HEAD_BYTES    8
 #define FRAME_TOKEN_BYTES   16
 #define FRAME_NAME_BYTES    64
-#define FRAME_VERSION_BYTES 12 /* bytes of a HELLO that are the same in all versions */
+#define FRAME_VERSION_BYTES 12 /* the first bytes of a HELLO, the same in all versions */
 #define FRAME_HELLO_BYTES   108
 #define FRAME_WELCOME_BYTES 32 /* without the words */
 
-/* Largest HELLO of any version. */
 #define FRAME_HELLO_MAX   1024
 #define FRAME_WORDS_MAX   65536
 #define FRAME_DATA_MAX    65528 /* 64 KiB with the head */
 #define FRAME_BODY_MAX    (FRAME_WELCOME_BYTES + FRAME_WORDS_MAX)
-#define FRAME_RANKS_MAX   (1u << 20) /* workers and cores of a pod */
+#define FRAME_RANKS_MAX   (1u << 20) /* limit of the workers and cores of a pod */
 #define FRAME_BEAT_MAX_MS 60000
 
-/* Greeting of a pod without the set's key, sent before TLS starts: a head and a munge credential. */
-#define FRAME_GREETING_BYTES 12 /* size of the head */
+/* A pod without the set's key sends a greeting before TLS starts: a head and a munge credential. */
+#define FRAME_GREETING_BYTES 12
 #define FRAME_CREDENTIAL_MAX 1024
-#define FRAME_GREETING_BEGIN 'H' /* first byte; TLS never begins with it */
+#define FRAME_GREETING_BEGIN 'H' /* TLS never begins with it */
 
 enum frame_type {
-    FRAME_HELLO = 1, /* first frame of a joining or returning pod */
+    FRAME_HELLO = 1, /* first frame of a pod that joins or returns */
     FRAME_WELCOME,
     FRAME_REFUSED,
     FRAME_MESSAGE,
@@ -54,8 +53,8 @@ struct frame_hello {
     uint16_t stream, protocol;
     uint32_t workers;                       /* 1 .. FRAME_RANKS_MAX */
     uint32_t cores;                         /* at most FRAME_RANKS_MAX; 0: unknown */
-    uint64_t received;                      /* as in the head, not reduced; 0 for a new pod */
-    unsigned char token[FRAME_TOKEN_BYTES]; /* all zero: the pod is new */
+    uint64_t received;                      /* like that of the head, not reduced; 0: a new pod */
+    unsigned char token[FRAME_TOKEN_BYTES]; /* all zero: a new pod */
     char name[FRAME_NAME_BYTES];            /* graphic ASCII characters, at least one, padded with NULs */
 };
 
@@ -63,12 +62,12 @@ struct frame_welcome {
     unsigned char token[FRAME_TOKEN_BYTES]; /* not all zero */
     uint64_t received;
     uint32_t first_rank;
-    uint32_t beat_ms;   /* 1 .. FRAME_BEAT_MAX_MS: a BEAT is sent after this much silence */
+    uint32_t beat_ms;   /* 1 .. FRAME_BEAT_MAX_MS: after so much silence a BEAT is sent */
     const char *words;  /* [words_bytes] NUL-terminated words; borrowed */
     size_t words_bytes; /* at most FRAME_WORDS_MAX */
 };
 
-/* Result of frame_hello_decode() for another version; the error is the text for REFUSED. */
+/* frame_hello_decode() returns it for another version; the error is the text for REFUSED. */
 #define FRAME_OTHER_VERSION 1
 
 /* Encodes the head of a greeting; `size`: bytes of the credential. */
@@ -87,7 +86,7 @@ int frame_head_decode(struct frame_head *head, const unsigned char bytes[FRAME_H
 
 void frame_hello_encode(const struct frame_hello *hello, unsigned char out[FRAME_HELLO_BYTES]);
 
-/* Fails for invalid bytes. For another version it returns FRAME_OTHER_VERSION and sets only the version fields. */
+/* Fails for invalid bytes. For another version, returns FRAME_OTHER_VERSION and sets only the version fields. */
 int frame_hello_decode(struct frame_hello *hello, const unsigned char *body, size_t size, struct error *error);
 
 /* Writes FRAME_WELCOME_BYTES and the words. */

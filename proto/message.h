@@ -31,7 +31,7 @@
 #define MESSAGE_MAX        4096
 #define INLINE_MAX         2048
 #define SLICE_MAX          (1u << 20)
-#define PAYLOAD_SIZE_BYTES 8         /* size field that announces a separate payload */
+#define PAYLOAD_SIZE_BYTES 8         /* the size that announces a payload in a message of its own */
 #define PAYLOAD_MAX        INT32_MAX /* limit of an MPI count */
 #define REFILL_MAX         200
 #define REPORT_MAX         160
@@ -40,10 +40,10 @@
 #define LEVELS_MAX         12
 #define SPEED_CELLS        16
 
-/* Lower bound for the mean in a SPEED if any iteration was timed by itself. */
+/* Least mean in a SPEED if any iteration was timed by itself. */
 #define SPEED_MEAN_MIN_NS 1e-3
-/* Upper bound for deviation and cell means in a SPEED, relative to the mean. Of n times the deviation is at most
- * sqrt(n) times the mean, a cell's mean at most n times, and n < 2^LEVELS_MAX. */
+/* Largest deviation and mean of a cell in a SPEED, relative to the mean. The deviation of n times is at most sqrt(n)
+ * times their mean, a cell's mean at most n times, and n < 2^LEVELS_MAX. */
 #define SPEED_RATIO_MAX 1e6
 
 /* Unit of loads: one process. */
@@ -144,17 +144,17 @@ struct result {
     uint64_t count, digest;
 };
 
-/* Chunks with the following numbers are at message.records. */
+/* Further chunks, with the next numbers, are at message.records. */
 struct assign {
     uint32_t chunk;
     uint64_t first, count;
-    bool isolated; /* run it in a child process; workers died at it. Alone in its message */
+    bool isolated; /* workers died at it, so it runs in a child process; alone in its message */
 };
 
 struct end {
     bool drain;
-    bool degraded; /* a rank was lost: do not wait for all ranks */
-    bool late;     /* a rank may hang: wait only briefly for it */
+    bool degraded; /* a rank was lost: nobody waits for all ranks */
+    bool late;     /* a rank may hang: nobody waits long for it */
     bool now;      /* with `drain`: running iterations are not finished either */
 };
 
@@ -164,13 +164,13 @@ struct goodbye {
 };
 
 struct threads {
-    uint32_t worker;     /* rank */
-    unsigned count;      /* at least 1 */
-    float max_over_mean; /* longest over mean compute time of the threads; at least 1 */
-    float cov;           /* standard deviation over mean compute time of the threads */
-    uint64_t chunks;     /* drawn by the threads */
-    /* Cores and workers of the node, and processor time of this worker. Only if the node has fewer cores than its
-     * workers have threads; else 0. */
+    uint32_t worker;
+    unsigned count;
+    float max_over_mean; /* longest compute time of a thread over the mean; at least 1 */
+    float cov;           /* standard deviation of the threads' compute times over their mean */
+    uint64_t chunks;
+    /* Cores and workers of the node, and processor time of this worker; 0 unless the node has fewer cores than its
+     * workers have threads. */
     uint32_t cores, workers;
     uint64_t processor_ns;
 };
@@ -186,24 +186,24 @@ struct adopt {
 
 struct worker_lost {
     uint32_t rank;
-    uint64_t chunks;       /* chunks that go to other workers */
-    uint64_t first, count; /* range that the worker was computing, as far as known; count may be 0 */
+    uint64_t chunks;       /* that go to other workers */
+    uint64_t first, count; /* what the worker was computing, as far as known; count may be 0 */
 };
 
 struct iterations_failed {
     uint32_t id; /* from a worker: its chunk; from a master: rank of the worker */
     uint64_t first, count;
-    bool final;       /* do not retry them */
+    bool final;       /* they are not tried again */
     bool died;        /* the child process that ran them died */
     const char *text; /* `length` bytes without NUL; borrowed */
-    unsigned length;  /* at most TEXT_MAX */
+    unsigned length;
 };
 
-/* Record of deaths and failures of iterations. */
+/* Deaths and failures of iterations. */
 struct poison {
     uint64_t first, count;
-    uint32_t deaths;    /* workers that died while computing them */
-    uint32_t failures;  /* kernel failures */
+    uint32_t deaths; /* workers that died while computing them */
+    uint32_t failures;
     uint32_t failed_by; /* rank of the latest failure; 0: none */
     /* Some of the deaths were the supermaster's, for which others that ran then are suspected, too. Not sent. */
     bool shares_blame;
@@ -214,13 +214,13 @@ struct recovery_counts {
     uint64_t recalls, recalled; /* successful recalls, and iterations that they returned */
 };
 
-/* Verification counts since the last VERIFIED, and possibly a range with differing results. */
+/* Counts of verification since the last VERIFIED, and possibly a range with different results. */
 struct verified {
     uint64_t alike;        /* iterations computed twice with equal results */
     uint64_t unverified;   /* iterations selected but not computed a second time */
     unsigned computations; /* of the range, 2 or 3; 0: no range follows */
-    uint32_t rank[3];      /* ranks that computed the range, in this order; unused entries are 0 */
-    int wrong;             /* 0 or 1: index in `rank` of the one that differs from the two others; -1: no two agree */
+    uint32_t rank[3];      /* that computed the range, in this order; unused entries are 0 */
+    int wrong;             /* index in `rank` of the one that differs from two others, 0 or 1; -1: no two agree */
     uint64_t first, count;
 };
 
@@ -235,10 +235,11 @@ struct neighbour {
     uint32_t rank;
 };
 
-/* Boundary data for the chunk that begins at `first`, from the chunk before it; the payload is a part at `offset`. */
+/* Boundary data for the chunk that begins at `first`, from the chunk before it; the payload is a part at byte
+ * `offset`. */
 struct boundary {
     uint64_t first;
-    uint64_t offset; /* in bytes */
+    uint64_t offset;
 };
 
 /* Part of an announcement; its `record_count` bytes (1 .. JOB_PART_MAX) are at message.records. */
@@ -247,12 +248,12 @@ struct job_part {
 };
 
 struct set_over {
-    bool degraded; /* a rank was lost: do not wait for all ranks */
+    bool degraded;
 };
 
 /* A master that joined wants to leave with its workers. */
 struct pod_leaving {
-    bool now; /* without finishing running iterations */
+    bool now; /* running iterations are not finished */
 };
 
 /* The payload is a pod's results, which the supermaster writes. */
@@ -274,13 +275,12 @@ struct refill_head {
 struct fatal {
     uint32_t rank;
     const char *text; /* `length` bytes without NUL; borrowed */
-    unsigned length;  /* at most TEXT_MAX */
+    unsigned length;
 };
 
 /* Job number of a plain run. */
 #define FIRST_JOB 1u
 
-/* How a message's payload is sent. */
 enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
 
 struct message {
@@ -291,7 +291,7 @@ struct message {
     bool has_failed;          /* REQUEST and RESULT with a payload: the kernel reports all its iterations as failed */
     const unsigned char *records; /* SPEED: its body; JOB: bytes; others: encoded records; borrowed */
     unsigned record_count;
-    uint32_t job; /* set by the decoder; ignored by the encoder, which gets it as an argument */
+    uint32_t job; /* the decoder sets it; the encoder gets the job as an argument */
     union {
         struct speed_head speed;
         struct request request;
@@ -332,17 +332,17 @@ enum decode_result {
 
 const char *decode_result_text(enum decode_result result);
 
-/* Encoded size, with an inline payload but without a DATA payload. */
+/* Returns the encoded size, with an inline payload but without a DATA payload. */
 size_t message_size(const struct message *message);
 
-/* Size without the inline payload. */
 size_t message_fixed_size(const struct message *message);
 
-/* Encodes as a message of `job` into `out`, which has room for message_size() bytes (at most MESSAGE_MAX); returns that
- * size. The message must be within the limits. */
+/* Encodes as a message of `job` into `out`, which has room for message_size() bytes (at most MESSAGE_MAX), and returns
+ * that size. The message must be within the limits. */
 size_t message_encode(const struct message *message, uint32_t job, unsigned char *out);
 
-/* Encodes everything except an inline payload, which the sender has placed after `out` already. */
+/* Encodes everything except an inline payload, which the sender has already placed after `out`. Returns the size
+ * without it. */
 size_t message_encode_fixed(const struct message *message, uint32_t job, unsigned char *out);
 
 /* On DECODE_OK `message` borrows records and inline payload from `bytes`. */
@@ -351,6 +351,5 @@ enum decode_result message_decode(struct message *message, const unsigned char *
 void hello_encode(const struct hello *hello, unsigned char out[HELLO_BYTES]);
 enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes, size_t size);
 
-/* "REQUEST", .. */
 const char *message_name(enum message_type type);
 const char *role_name(enum role role);

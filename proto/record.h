@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fixed-size records at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the body of
+/* The records of fixed size at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the body of
  * SPEED. They are encoded and decoded in place, so that struct message stays small and needs no memory of its own. */
 #pragma once
 
@@ -21,17 +21,17 @@ struct done_record {
 
 struct chunk_record {
     uint64_t first, count;
-    uint32_t worker; /* rank */
+    uint32_t worker;
 };
 
 struct stats_record {
-    uint32_t worker; /* rank */
+    uint32_t worker;
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns, bytes;
 };
 
 /* A worker's measurements of some chunks. */
 struct feedback_record {
-    uint32_t worker; /* rank */
+    uint32_t worker;
     uint32_t chunks;
     uint64_t iterations, compute_ns, wait_ns;
     float deviation_ns; /* of the time of one iteration; 0 with fewer than two samples */
@@ -39,8 +39,8 @@ struct feedback_record {
 };
 
 struct load_record {
-    uint32_t worker; /* rank */
-    uint16_t load;   /* at least LOAD_ONE */
+    uint32_t worker;
+    uint16_t load; /* at least LOAD_ONE */
 };
 
 /* Timings in one of SPEED_CELLS equal parts of the loop. */
