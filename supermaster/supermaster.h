@@ -314,7 +314,7 @@ struct speeds {
 
 /* Refills of the masters' task pools. The arrays are [masters] and owned. */
 struct refilling {
-    unsigned largest; /* chunks that records[0] has room for: those of any refill */
+    unsigned largest; /* number of chunks in the largest refill, for which records[0] has room */
     unsigned char *
         *records; /* encoded chunks, which the messages of a step borrow; with a sink only records[0] is used */
     unsigned *parked;

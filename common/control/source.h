@@ -63,7 +63,8 @@ struct control_source {
     const char *pods_file; /* ticket for pods; NULL: none */
 };
 
-/* Returns the session of this set, or run-PID, starting now. `name` is filled in and borrowed; no TCP port is set. */
+/* Returns a session that starts now. Its name is that of the set, or run-PID without a set; it is written to `name`,
+ * which the session borrows. No TCP port is set. */
 struct control_session control_source_session(const struct control_source *source, const char *version,
                                               char name[CONTROL_NAME_MAX]);
 

@@ -36,7 +36,8 @@ static int init_sched(struct dca_core *core, const struct dca_config *config, st
     return 0;
 }
 
-/* Chooses the workers' weights. Those of wf sum to P; learned ones start equal to these. */
+/* Decides whether and how chunks are weighted. With wf and techniques that learn weights, the given powers are scaled
+ * so that the weights sum to P. */
 static void choose_weights(struct dca_core *core, const struct dca_config *config)
 {
     const double *powers = config->sched.powers;

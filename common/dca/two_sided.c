@@ -22,7 +22,7 @@ struct ask {
 #define ADD_BYTES offsetof(struct ask, measured)
 
 #define RECEIVES 8
-/* Number of checks for an answer per reading of the time if each rank has its core: some microseconds. */
+/* How often an answer is looked for before the rank begins to idle, if each rank has its core: some microseconds. */
 #define QUICK_LOOKS 64
 
 struct two_sided {

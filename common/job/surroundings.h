@@ -37,7 +37,8 @@ struct surroundings_before {
 int surroundings_open(struct surroundings *surroundings, const char *folder, mode_t umask, char *const *environment,
                       struct error *error);
 
-/* For a job of a set. A rank of a pod that does not write results (--results here) needs no such folder. */
+/* Opens those of a job of a set. With --results here a rank of a pod does not need the job's folder: if it cannot enter
+ * that, it stays in the current one. */
 int surroundings_open_announced(struct surroundings *surroundings, const struct announcement *announced, bool is_of_pod,
                                 struct error *error);
 

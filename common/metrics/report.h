@@ -71,7 +71,7 @@ struct report_recalls {
 struct report_failure {
     struct range range;
     unsigned rank; /* of the worker; REPORT_NO_RANK: several died of the iterations */
-    bool given_up; /* false: done by others later, or a repeated report */
+    bool given_up; /* false: only this attempt failed, and the iterations were tried again */
     char *text;
     bool not_run; /* not run because of the failure of another iteration */
 };
@@ -211,7 +211,8 @@ struct report {
     struct {
         unsigned threads;
         uint64_t chunks;
-        double max_over_mean, cov; /* spread of the threads' computing times in a worker, mean over these workers */
+        double max_over_mean,
+            cov; /* of the computing times of a worker's threads; mean over the workers with threads */
     } thread_level;
 };
 

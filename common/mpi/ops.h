@@ -52,7 +52,8 @@ struct runtime_ops {
     /* Waiting: see wait.h. open_wait() and begin_work() return -1 if memory runs out. */
     int (*open_wait)(struct wait *wait, struct runtime *runtime);
     void (*close_wait)(struct wait *wait);
-    /* Makes the executor's descriptor end a wait (`executor` NULL: none). */
+    /* From now on a wait also ends when the executor's descriptor becomes readable. Does nothing if executor is NULL.
+     */
     int (*begin_work)(struct wait *wait, struct wait_work *work, const struct executor *executor);
     void (*end_work)(struct wait *wait, struct wait_work *work);
     /* Must be called after runtime->exchanges has changed. */

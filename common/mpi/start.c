@@ -111,7 +111,8 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
             say(stderr, "hdss: %s", error.text);
         return false;
     }
-    /* Duplicating the world communicator would take rounds over all ranks. heartbeat.c checks the level. */
+    /* The world communicator is used itself, because duplicating it takes rounds over all ranks. MPI may grant a lower
+     * thread level than the one requested; heartbeat.c checks that. */
     runtime->world = carrier->begin(argc, argv, least_level(introduction));
     runtime->rank = (unsigned)carrier->rank(runtime->world);
     runtime->ranks = (unsigned)carrier->ranks(runtime->world);

@@ -23,10 +23,10 @@ enum { DIGIT_BITS = 6, RADIX = 1 << DIGIT_BITS, LIMBS = 8 };
 /* ((P-1)/P)^(44 P) < e^-44 < 2^-63: from step 44 P on the value is below 1 for every N up to 2^63. */
 #define STEPS_PER_WORKER 44
 
-/* Error bound in units of 2^-64. With u = 2^-128 the error of (P-1)/P is at most u, and that of a product at most the
- * sum of its factors' errors plus u; so that of the m-th power is at most (2m - 1) u. Each zero digit, for which 1 - u
- * stands for 1, adds 2 u. Times N/P <= 2^63/P, with m < 44 P: below 47 units. Truncating N/P and the last product adds
- * 2. */
+/* Error bound in units of 2^-64. Let u = 2^-128. The error of (P-1)/P is at most u; the error of a product is at most
+ * the sum of its factors' errors plus u. Hence the error of the m-th power is at most (2m - 1) u. Each zero digit, for
+ * which 1 - u stands for 1, adds 2 u. Multiplied by N/P <= 2^63/P, and with m < 44 P, this is below 47 units.
+ * Truncating N/P and the last product adds 2. */
 #define FRACTION_ERROR 64
 
 struct geometric {

@@ -16,7 +16,8 @@
 
 struct boundary_side {
     uint64_t first;
-    unsigned who; /* worker or rank of the chunk before the boundary or after it, depending on the list */
+    unsigned who; /* in order.ends the worker that has the chunk before the boundary, in order.beginnings the rank of
+                     the worker that has the chunk after it */
 };
 
 /* Boundaries in any order, each at most once. */

@@ -3,7 +3,7 @@
  *
  * A request gets the worker's own oldest chunk, or else the oldest of all, so a pool that holds work serves every
  * worker. A chunk that was cut for a faster worker is split first, because a slow worker that took it whole would
- * finish last. Every operation is O(1); only pool_init() and pool_reserve() allocate.
+ * finish last. Putting and taking are O(1); only pool_init() and pool_reserve() allocate.
  *
  * In a loop with dependencies the oldest chunk of all goes first, whichever worker it was cut for. So no chunk is
  * handed out before one that it depends on, and a split leaves its rest behind the part taken. */

@@ -148,8 +148,9 @@ static void find_busiest(const struct service *service, struct busiest *busiest,
         find_busiest(service, busiest, 2 * i + 1, first + half, half, right_ns);
 }
 
-/* Returns the worker with the most work (the first of several) or worker_count, and the number of candidates. Zero
- * candidates stay zero until more is assigned, an answer arrives, or a copy ends. */
+/* Returns the worker with the most work (the first if several have as much), or worker_count if none may be asked.
+ * Sets *candidates to the number of workers that may be asked. If that is 0, nothing is counted again until more is
+ * assigned, an answer arrives, or a copy ends. */
 static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
     *candidates = 0;

@@ -249,7 +249,7 @@ struct service_recall {
     size_t copies_count, copies_capacity;
     uint64_t copies_due_ns;     /* when a part of a copy may be recalled next; NEVER: there is no copy */
     unsigned waiting_elsewhere; /* idle workers of other services for which work is recalled here too */
-    bool awaits_stolen;         /* a STEAL of this step may bring what a copy would repeat */
+    bool awaits_stolen;         /* this step asked for a STEAL: copies wait until what it brings is handed out */
     uint64_t fruitful;          /* RECALLs that brought work back */
     uint64_t iterations;        /* iterations recalled and handed out here */
 };

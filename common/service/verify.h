@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Verification: a share of the results is computed a second time by another worker and compared.
  *
- * The unit is a part of a chunk, as its results arrived, selected by its first iteration and the seed; its digest is
- * known, and it is never long. A stored part that is selected is held back: it is reported as done only after a second
- * worker has computed the same digest. If the digests differ, a third worker computes the part, and its results replace
- * the first ones; the worker that differs from the two others is wrong. A resumed run computes again what was still
- * held back.
+ * The unit is a part: iterations of a chunk whose results arrived together. So its digest is known, and it is never
+ * long. Whether a part is selected follows from its first iteration and the seed. A stored part that is selected is
+ * held back: it is reported as done only after a second worker has computed the same digest. If the digests differ, a
+ * third worker computes the part, and its results replace the first ones; the worker that differs from the two others
+ * is wrong. A resumed run computes again what was still held back.
  *
  * If no other worker can compute a part, it is reported as done and counted as unverified. */
 #pragma once

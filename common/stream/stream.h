@@ -121,8 +121,8 @@ bool streams_has_room(const struct streams *streams, unsigned peer);
 /* True while messages can be sent, even if the peer is disconnected for the moment. */
 bool streams_is_open(const struct streams *streams, unsigned peer);
 
-/* Leaves the peer in order after all output. Its messages are still returned, but not its loss. The connection is
- * closed when all output is acknowledged. */
+/* Says goodbye to the peer after all output. Messages from it are still returned, but its loss is not reported any
+ * more. The connection is closed when all output is acknowledged. */
 void streams_part(struct streams *streams, unsigned peer);
 
 /* Cuts the peer off: it causes no more events, and cannot return. */

@@ -85,7 +85,7 @@ struct launch_plan {
     struct run_page page;
 };
 
-/* With a journal. */
+/* Default of --restarts. A run can be restarted only with a journal, a set always. */
 #define RESTARTS_DEFAULT 3
 
 #define LINEUP_DEFAULT                                                                                                 \

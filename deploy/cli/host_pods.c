@@ -244,7 +244,7 @@ void host_pods_show(const struct host_pods *pods, FILE *to)
 static _Noreturn void become_agent(const struct host_pods *pods, char *const *line, int input, int errors, pid_t parent)
 {
     sigset_t none;
-    setsid(); /* Ctrl-C does not reach it, because the pod leaves with the run; nor can it ask for a password. */
+    setsid(); /* Ctrl-C does not reach the agent, whose pod leaves with the run, and it cannot ask for a password. */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(EXIT_STATUS_FAILED);

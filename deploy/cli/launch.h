@@ -11,8 +11,8 @@
  *
  * SIGUSR1 and SIGUSR2, which batch systems send before they end a job, act like the first signal, however often they
  * come. A stop (Ctrl-Z) and its end are passed on. If nothing of an interrupted run can be kept, the first signal acts
- * like the second. SIGUSR1 would kill mpirun and the ranks before they catch it, so it waits until they do. A run that
- * was told to stop and does not begin for some time is ended.
+ * like the second. SIGUSR1 kills an mpirun or a rank that has no handler for it yet, so it is sent only when all have
+ * one. A run that was told to stop and does not begin for some time is ended.
  *
  * Batch systems send SIGTERM to all processes of a job, also to mpirun and the ranks. The ranks then drain and report
  * how they ended (common/job/status.h); that report counts, and not the status of mpirun. */

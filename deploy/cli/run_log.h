@@ -16,6 +16,7 @@ struct run_log {
     int64_t due_ms; /* if the first line was not written, a run that takes so long has the last one all the same */
 };
 
-/* Writes the first line in a batch job, or if the user wants a log. Elsewhere short runs have none. */
+/* Writes the first line in a batch job, or if the user asked for a log. In other cases there is no first line, and
+ * run_log_end() writes the last one only if the run took long. */
 void run_log_begin(struct run_log *log, const struct launch_plan *launch_plan, const struct launch *how);
 void run_log_end(const struct run_log *log, int status);

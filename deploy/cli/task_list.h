@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of tasks for the kernel exec: list=FILE.
  *
- * The first line names the columns. Each other line is a task, with fields separated by TABs, and with its number if
- * that is not its place. The line `\.` ends the list. */
+ * The first line names the columns. Each other line is a task: its fields, separated by TABs. If the number of the task
+ * is not that of its row, the line begins with it. The line `\.` ends the list. */
 #pragma once
 
 #include "common/util/error.h"

@@ -79,8 +79,8 @@ struct exec_config {
     const struct exec_team *team; /* threads of the helper, see remote_team.h; NULL: it has none */
     bool limit_adapts; /* the limit is a large multiple of the longest iteration that was seen, limit_ns at least; none
                           before one was seen */
-    unsigned retries;  /* with a helper, where iterations depend on one another: one that kills it is tried again so
-                          often */
+    unsigned retries;  /* how many times an iteration that kills the helper is tried again, if iterations depend on one
+                          another */
 };
 
 struct exec_buffer {
@@ -122,7 +122,8 @@ struct exec_chunk {
     uint64_t first, count, mark;
     uint64_t done;     /* iterations computed, or failed */
     uint64_t sliced;   /* iterations that left with a slice, or failed */
-    uint64_t is_reset; /* iteration before which iterations are run one by one */
+    uint64_t is_reset; /* iterations of the chunk up to this one are run one by one, because a call with several of them
+                          failed or its process died */
     uint64_t digest;   /* digest of iterations not sliced; with variable output, of those digested at their making */
     bool is_shared;    /* the span is open */
     uint64_t stolen;   /* iterations taken from its end, of which the machine is not told yet */

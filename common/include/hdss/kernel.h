@@ -49,8 +49,8 @@ struct hdss_param {
     const char *fallback;    /* default as text; never NULL */
     double minimum, maximum; /* inclusive; integers and reals only */
     const char *choices;     /* "row|column|pixel", for choices */
-    /* "pixels", "us", ...; "" for a pure number; for a text "file" or "folder" if it names one, for completion in
-     * shells */
+    /* "pixels", "us", ...; "" for a pure number; "file" or "folder" for a text that is the name of one: shells complete
+     * it */
     const char *unit;
     const char *summary; /* one line */
 };

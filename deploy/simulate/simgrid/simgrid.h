@@ -44,7 +44,7 @@ struct simgrid_job;
  * belong to the returned job. Returns NULL if it cannot run or did not end in order. */
 struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct virtual_result *result,
                                     struct error *error);
-/* How long a rank, the supermaster or a master, was busy with messages since the first assignment. */
+/* Returns how long the rank was busy with messages since the first assignment; only for the supermaster and masters. */
 double simgrid_job_busy_s(const struct simgrid_job *job, unsigned rank);
 void simgrid_job_free(struct simgrid_job *simulation);
 

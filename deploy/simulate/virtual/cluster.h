@@ -283,8 +283,8 @@ bool virtual_is_over(const struct virtual_cluster *cluster);
 /* Exit status of the supermaster, as in the result; -1: it has not left. */
 int virtual_status(const struct virtual_cluster *cluster);
 
-/* To be called between two events: virtual_drain() drains the supermaster, with `now` without finishing running
- * iterations; virtual_lose() kills a rank. */
+/* virtual_drain() drains the supermaster; if `now`, running iterations are not finished. virtual_lose() kills a rank.
+ * Call both between two events. */
 void virtual_drain(struct virtual_cluster *cluster, uint64_t now_ns, bool now);
 void virtual_lose(struct virtual_cluster *cluster, unsigned rank, uint64_t now_ns);
 

@@ -138,8 +138,8 @@ struct virtual_cluster {
     size_t point_room;
     struct virtual_result result;
     bool out_of_memory;
-    struct ranks *ranks; /* NULL if ranks are not shared; so is `parts`, which is [ranks] and owned */
-    struct rank_part *parts;
+    struct ranks *ranks;     /* NULL if ranks are not shared */
+    struct rank_part *parts; /* [ranks] owned; NULL likewise */
     struct virtual_cluster *next_of_ranks;
     unsigned left;
     struct reason_sink reasons;

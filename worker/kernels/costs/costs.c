@@ -12,9 +12,9 @@
 
 #define COST_MAX_US 1e12
 
-/* The cost of all iterations before certain places. There are three kinds: constant costs without places; a place
- * every `step` iterations, with a function for the iterations in between; places at `start`, with equal costs in
- * between. */
+/* Sums of costs: before[i] is the cost of all iterations before place i. There are three kinds. If `before` is NULL,
+ * every iteration costs constant_ns. If step > 0, there is a place every `step` iterations, and cost_ns() gives the
+ * costs in between. Otherwise places are at `start`, and all iterations between two places cost the same. */
 struct costs {
     double constant_ns;
     uint64_t first, count;
