@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Puts the output of the iterations of a block, from `first` on. -1 if memory runs out. */
+/* Appends the outputs of the block's iterations; `first` is the first of them. Returns -1 if memory runs out. */
 static int put_block(struct output *output, uint64_t first, const struct block *block)
 {
     const unsigned char *at[BLOCK_STREAMS_MAX];

@@ -47,74 +47,71 @@
 /* Descriptors of a helper: the shared memory, and the eventfd that wakes the worker. */
 #define CHANNEL_FILE 3
 #define CHANNEL_BELL 4
-/* Limit of bytes for blocks, after which a command ends. A single block may be longer. */
+/* After this many bytes of blocks a command ends. A single block may be longer. */
 #define CHANNEL_BLOCKS (UINT64_C(1) << 20)
-/* Distance between the blocks of the two commands: the longest possible block. Unused parts take no memory. */
+/* Distance between the blocks of the two commands: the longest possible block. Unused address space takes no memory. */
 #define CHANNEL_BLOCKS_APART (UINT64_C(1) << 36)
-/* Limit of a short command: waiting for it, or for the next one, should not involve sleep. */
-#define CHANNEL_SHORT_NS 50000u
-/* Limit of iterations in a command. */
+/* A command up to this long is short: the worker and the helper should spin rather than sleep while they wait for it or
+ * for the next one. */
+#define CHANNEL_SHORT_NS  50000u
 #define CHANNEL_COUNT_MAX UINT32_C(0x7fffffff)
-/* Limit of probe iterations that have killed a helper and are omitted when the probe is repeated. */
+/* Limit of probe iterations that are left out when the probe is repeated, because they have crashed a helper. */
 #define CHANNEL_SKIPPED_MAX 8
 
 enum channel_command {
-    CHANNEL_OPEN,  /* open the kernel, at the begin of a helper */
-    CHANNEL_PROBE, /* time the probe iterations */
-    CHANNEL_RUN,   /* compute a range */
-    CHANNEL_TEAM,  /* the threads compute until their ring is stopped: see remote_team.h */
-    CHANNEL_BLOCK, /* compute a step of a chunk, in a loop with dependencies */
-    CHANNEL_LEAVE, /* close the kernel and end */
+    CHANNEL_OPEN, /* open the kernel: a helper's first command */
+    CHANNEL_PROBE,
+    CHANNEL_RUN,
+    CHANNEL_TEAM, /* the threads compute until their ring is stopped: see remote_team.h */
+    CHANNEL_BLOCK,
+    CHANNEL_LEAVE,
 };
 
 enum channel_result {
     CHANNEL_DONE,
-    CHANNEL_FAILED, /* OPEN: the kernel cannot be opened; RUN: the iteration after those done has failed; BLOCK: the
-                       step has failed */
+    CHANNEL_FAILED, /* OPEN: the kernel cannot be opened; RUN: the iteration after the finished ones has failed; BLOCK:
+                       the step has failed */
     CHANNEL_STUCK,  /* RUN: the time step cannot be entered */
 };
 
-/* What the worker sleeps on. */
+/* What the worker sleeps on: nothing, the word `answered`, or the eventfd CHANNEL_BELL. */
 enum channel_sleep { CHANNEL_AWAKE, CHANNEL_ON_WORD, CHANNEL_ON_BELL };
 
 struct channel_account {
     _Atomic uint64_t digest, compute_ns, bytes;
 };
 
-/* Number of places for boundary data. */
 #define CHANNEL_HALOS 2
-/* Number of places for rows of results, which stay mapped in the helper. */
+/* Number of places for rows of results. The helper keeps both mapped. */
 #define CHANNEL_ROWS 2
 
-/* A step of a chunk. Offsets are those in the shared memory. */
+/* A step of a chunk. Offsets are from the start of the shared memory. */
 struct channel_block {
-    uint64_t first, count, from, to; /* as in struct hdss_block */
-    uint64_t before, after;          /* offsets of the halos; before: 0 for the first chunk */
-    unsigned rows;                   /* index of the place of the results */
-    uint64_t rows_at, rows_bytes;    /* offset of that place, a multiple of the page size, and its size */
-    uint64_t record_at;              /* record of `first`, relative to rows_at */
+    uint64_t first, count, from, to;
+    uint64_t before, after;       /* offsets of the halos; before == 0 for the first chunk */
+    unsigned rows;                /* index of the place of the results */
+    uint64_t rows_at, rows_bytes; /* offset of that place, a multiple of the page size, and its size */
+    uint64_t record_at;           /* record of `first`, relative to rows_at */
 };
 
-/* Commands with data: the running one, and the previous or next one. */
 #define CHANNEL_WORKS 2
 
-/* A command and its progress. */
 struct channel_work {
     _Alignas(64) enum channel_command command;
     uint64_t first, count;
-    uint64_t singly; /* so many iterations are run one by one, because one of them may have killed a helper */
-    uint64_t place;  /* offset of the records of `first`, or of the blocks */
+    uint64_t singly; /* this many iterations are run one at a time, because one of them may have crashed a helper */
+    uint64_t place;  /* offset of the records of `first`; for variable output, of the blocks */
     uint64_t room;   /* bytes for blocks; the helper extends it if one iteration needs more */
-    _Atomic uint64_t
-        claims; /* begun iterations in the lower half, their end in the upper; BLOCK: 1 after the step has begun */
-    _Atomic uint64_t wake_at;                /* number of finished iterations at which the worker is woken */
-    _Alignas(64) _Atomic uint64_t published; /* finished iterations, and the valid account */
+    _Atomic uint64_t claims; /* number of iterations that have begun in the lower half, their end in the upper; BLOCK: 1
+                                after the step has begun */
+    _Atomic uint64_t wake_at;                /* the helper wakes the worker after this many finished iterations */
+    _Alignas(64) _Atomic uint64_t published; /* number of finished iterations, and which account is valid */
     struct channel_account account[2];
     enum channel_result result;
-    bool final;        /* FAILED: do not retry */
-    bool is_complete;  /* RUN: all of `count` was done */
-    uint64_t began_ns; /* RUN: begin of the first iteration; BLOCK: of the step */
-    unsigned ran_on;   /* CPU of the helper, plus 1; 0: unknown */
+    bool final; /* FAILED: do not retry */
+    bool is_complete;
+    uint64_t began_ns; /* RUN: when the first iteration began; BLOCK: when the step began */
+    unsigned ran_on;   /* CPU on which the helper ran, plus 1; 0 if unknown */
     struct spread pieces;
     char error[HDSS_ERROR_MAX];
 };
@@ -125,25 +122,26 @@ struct channel {
     struct hdss_worker worker;
     double slowdown;
     bool collect, spread;
-    unsigned threads; /* threads of the helper; 0: only its main thread */
-    size_t slot_room; /* bytes for the records of a thread's slot; 0: records are only digested */
-    bool team_spread; /* threads measure how iterations differ */
+    unsigned threads;
+    size_t slot_room; /* bytes for the records in a thread's slot; 0: records are only digested */
+    bool team_spread;
     uint64_t record_bytes;
-    uint64_t records_at;   /* offset of the worker's buffers, of the blocks or of the halos */
-    size_t bytes;          /* of the shared memory */
-    uint64_t blocks_apart; /* CHANNEL_BLOCKS_APART; 0: files cannot be that long, so no command is given ahead */
+    uint64_t records_at;
+    size_t bytes;
+    uint64_t blocks_apart; /* CHANNEL_BLOCKS_APART; 0 if files cannot be that long: then no command is given ahead */
     uint64_t skipped[CHANNEL_SKIPPED_MAX];
     unsigned skipped_count;
-    struct channel_block block;           /* BLOCK */
-    _Alignas(64) _Atomic uint32_t called; /* number and marks of a command */
-    _Atomic uint32_t helper_sleeps;       /* on `called` */
-    _Atomic uint64_t until_ns; /* RUN: after this time no call except the first begins, and no command given ahead */
-    _Atomic uint32_t worker_sleeps; /* an enum channel_sleep */
+    struct channel_block block;
+    _Alignas(64) _Atomic uint32_t called;
+    _Atomic uint32_t helper_sleeps; /* true if the helper sleeps on `called` */
+    _Atomic uint64_t until_ns; /* RUN: after this time no further call of the kernel begins, except a command's first,
+                                  and no command that was given ahead */
+    _Atomic uint32_t worker_sleeps;
     struct channel_work works[CHANNEL_WORKS];
-    _Alignas(64) _Atomic uint32_t answered; /* number of the last finished command */
-    _Atomic uint64_t probing;               /* PROBE: running iteration plus 1; 0: none */
-    _Atomic uint64_t probed;                /* PROBE: iterations that have begun */
-    uint64_t block_ns;                      /* BLOCK: time of the step, including the waits of a slowed worker */
+    _Alignas(64) _Atomic uint32_t answered;
+    _Atomic uint64_t probing; /* PROBE: the running iteration plus 1; 0 if none runs */
+    _Atomic uint64_t probed;
+    uint64_t block_ns; /* BLOCK: duration of the step, including the pauses of a worker that is slowed on purpose */
     struct speed speed;
 };
 
@@ -157,13 +155,11 @@ static inline uint32_t channel_number(uint32_t called)
     return called - called % CHANNEL_STEP;
 }
 
-/* Data of the command with this number. */
 static inline struct channel_work *channel_work(struct channel *channel, uint32_t number)
 {
     return &channel->works[number / CHANNEL_STEP % CHANNEL_WORKS];
 }
 
-/* True if the command is finished. */
 static inline bool channel_is_over(const struct channel *channel, uint32_t number)
 {
     return (int32_t)(atomic_load(&channel->answered) - number) >= 0;
@@ -185,7 +181,7 @@ static inline uint64_t channel_end(uint64_t claims)
     return claims >> 32;
 }
 
-/* The helper claims up to `most` iterations; returns how many. */
+/* The helper claims up to `most` iterations. Returns how many it got. */
 static inline uint64_t channel_claim(_Atomic uint64_t *claims, uint64_t most)
 {
     uint64_t known = atomic_load_explicit(claims, memory_order_relaxed), taken;
@@ -199,7 +195,7 @@ static inline uint64_t channel_claim(_Atomic uint64_t *claims, uint64_t most)
     return taken;
 }
 
-/* The worker lowers the end to `kept`, but not below what has begun; returns the end. */
+/* The worker lowers the end to `kept`, but never below the iterations that have begun. Returns the new end. */
 static inline uint64_t channel_cut(_Atomic uint64_t *claims, uint64_t kept)
 {
     uint64_t known = atomic_load(claims), end;
@@ -211,13 +207,11 @@ static inline uint64_t channel_cut(_Atomic uint64_t *claims, uint64_t kept)
     return end;
 }
 
-/* Account of the finished iterations. */
 struct channel_done {
     uint64_t count, digest, compute_ns;
-    uint64_t bytes; /* of the blocks of variable output */
+    uint64_t bytes;
 };
 
-/* Publishes the account after a call of the kernel. */
 static inline void channel_publish(struct channel_work *work, const struct channel_done *done)
 {
     uint64_t valid = atomic_load_explicit(&work->published, memory_order_relaxed) & 1;
@@ -228,8 +222,8 @@ static inline void channel_publish(struct channel_work *work, const struct chann
     atomic_store(&work->published, done->count << 1 | (valid ^ 1));
 }
 
-/* Reads the published account consistently: a reader that sees data of the next but one update also sees that the other
- * account is valid. */
+/* Reads the published account consistently: a reader that sees data of the update after the next also sees that the
+ * valid account has changed, and reads again. */
 static inline void channel_look(const struct channel_work *work, struct channel_done *done)
 {
     uint64_t published = atomic_load(&work->published), before;
@@ -244,19 +238,17 @@ static inline void channel_look(const struct channel_work *work, struct channel_
     } while (published != before);
 }
 
-/* Size of a block with its length, a multiple of 8. */
+/* Bytes that a block takes with its length; a multiple of 8. */
 static inline uint64_t channel_block_bytes(uint64_t bytes)
 {
     return 8 + (bytes + 7) / 8 * 8;
 }
 
-/* Offset of halo `i`. */
 static inline uint64_t channel_halo_at(const struct channel *channel, unsigned i, uint64_t halo_bytes)
 {
     return channel->records_at + i * ((halo_bytes + 4095) / 4096 * 4096);
 }
 
-/* Offset of a command's blocks. */
 static inline uint64_t channel_blocks_at(const struct channel *channel, uint32_t number)
 {
     return channel->records_at + number / CHANNEL_STEP % CHANNEL_WORKS * channel->blocks_apart;
@@ -271,19 +263,19 @@ void channel_call_ahead(struct channel *channel, uint32_t number);
 /* Withdraws the command after `number`. True if the helper has not taken it. */
 bool channel_withdraw(struct channel *channel, uint32_t number);
 
-/* Commits the command given ahead, because all of command `number` is done. False if the helper has put it back. */
+/* Makes the command that was given ahead current, because all of command `number` is done. False if the helper has put
+ * it back. */
 bool channel_confirm(struct channel *channel, uint32_t number);
 
-/* Helper: takes a given command; puts back one given ahead if `goes_on` or the time forbids it. False: there is none.
- * */
+/* Helper: takes the given command; false if there is none. A command that was given ahead is put back if `goes_on` is
+ * false or its time is over. */
 bool channel_take_call(struct channel *channel, bool goes_on, uint64_t (*now)(void), uint32_t *number);
 
 /* Helper: waits for the next command, takes it and returns its number. `spin_ns`: how long it spins before it sleeps,
- * yielding the core at least once. `goes_on`: it may take one given ahead. */
+ * yielding the core at least once. `goes_on`: it may take a command that was given ahead. */
 uint32_t channel_await_call(struct channel *channel, uint64_t spin_ns, bool goes_on);
 
-/* Wakes the worker if it sleeps. `bell`: its eventfd. */
 void channel_wake_worker(struct channel *channel, int bell);
 
-/* Worker: waits until the command is finished or `most_ns` have passed; returns whether it is finished. */
+/* Worker: waits until the command is finished, for at most `most_ns`; returns whether it is finished. */
 bool channel_await_answer(struct channel *channel, uint32_t number, uint64_t most_ns);

@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Time for closing the kernel: after the run; that the worker waits before it leaves this to a thread; and if the
- * kernel could not be opened. */
+/* How long the worker waits for the helper to close the kernel: after the run; before it leaves the waiting to a
+ * thread; and if the kernel could not be opened. */
 #define HELPER_CLOSE_MS  10000
 #define HELPER_SOON_MS   20
 #define HELPER_REFUSE_MS 1000
-/* Interval of checking whether the helper lives while the worker waits for it. */
+/* How often the worker checks that the helper is alive while it waits for it. */
 #define HELPER_LOOK_NS 20000000u
 /* Limit of waiting for a command that is expected to be short. A wait that ends before the kernel's next tick (4 ms at
  * 250 Hz) must be programmed into the processor's timer, which in a virtual machine may cost more than the rest of a
@@ -45,7 +45,6 @@ static void helper_close(int *descriptor)
     *descriptor = -1;
 }
 
-/* True if this process may run on several cores. */
 static bool has_cores(void)
 {
     cpu_set_t cores;
@@ -63,7 +62,7 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
     helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper->watch = epoll_create1(EPOLL_CLOEXEC);
     void *memory = MAP_FAILED;
-    /* Seals the file: if a kernel truncated it through the descriptor, the worker would die of SIGBUS. */
+    /* Seal the file: if a kernel truncated it through the descriptor, the worker would die of SIGBUS. */
     if (helper->file >= 0 && ftruncate(helper->file, (off_t)helper->channel_bytes) == 0 &&
         fcntl(helper->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         memory = mmap(NULL, helper->channel_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper->file, 0);
@@ -116,7 +115,7 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
     helper->current += CHANNEL_STEP;
     helper_work(helper)->command = CHANNEL_OPEN;
     helper_work(helper)->error[0] = '\0';
-    channel_call(channel, helper->current); /* nothing sleeps yet */
+    channel_call(channel, helper->current); /* no wake-up is needed: the helper does not exist yet */
     helper->pid = helper->start.begin(helper->start.context, helper->file, helper->bell, error);
     if (helper->pid < 0) {
         helper->pid = 0;
@@ -131,7 +130,6 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
     return 0;
 }
 
-/* Reads the bell if the helper has rung it. */
 static void take_helper_news(struct helper *helper)
 {
     uint64_t count;
@@ -170,8 +168,8 @@ bool helper_withdraw(struct helper *helper)
     return !helper->has_next;
 }
 
-/* If the helper died before it took the command, the command does not count. If it had taken it, helper_look() reports
- * the death. */
+/* A command that a dead helper did not take does not count. If the helper had taken it, helper_look() reports the
+ * death. */
 bool helper_go_on(struct helper *helper)
 {
     assert(helper->has_next && helper->state != HELPER_RUNNING && "a command was given ahead of one that is over");
@@ -203,11 +201,11 @@ void helper_kill(struct helper *helper)
         helper->start.world->kill(helper->pid);
 }
 
-/* A process that was told to leave, for the thread that waits for it. */
+/* A process that was told to leave, for the thread that waits for its end. */
 struct leaving {
     const struct helper_world *world;
     pid_t pid;
-    int process; /* descriptor; owned */
+    int process;
 };
 
 static void *see_leave(void *context)
@@ -221,10 +219,10 @@ static void *see_leave(void *context)
     return NULL;
 }
 
-/* Leaves the process to a thread. False if none can be started. */
+/* Leaves the waiting for the process to a thread. False if the thread cannot be started. */
 static bool let_go(struct helper *helper)
 {
-    const uint64_t cpu_ns = helper_processor_ns(helper); /* before its ID is reused */
+    const uint64_t cpu_ns = helper_processor_ns(helper); /* read before the process ID is reused */
     struct leaving *leaving = malloc(sizeof *leaving);
     if (leaving == NULL)
         return false;
@@ -241,8 +239,9 @@ static bool let_go(struct helper *helper)
     return true;
 }
 
-/* Waits for the process to leave after the command to do so. If it takes long it is left to a thread if allowed, else
- * killed. If another helper follows it must have answered first, or it would take the commands of that one. */
+/* Tells the helper to leave and waits for its end. One that is slow is left to a thread if that is allowed, else it is
+ * killed. If another helper follows, this one must have answered first, or it would take the commands of its successor.
+ */
 static void helper_leave(struct helper *helper, bool is_last)
 {
     const struct helper_world *world = helper->start.world;
@@ -254,7 +253,7 @@ static void helper_leave(struct helper *helper, bool is_last)
             (is_last || helper_is_over(helper)) && let_go(helper))
             return;
     }
-    world->kill(helper->pid); /* an ended process still has its ID, because it is not reaped yet */
+    world->kill(helper->pid); /* safe: a process that has ended keeps its ID until it is reaped */
     reap_helper(helper);
 }
 
@@ -270,7 +269,7 @@ void helper_fini(struct helper *helper)
     helper->channel = NULL;
 }
 
-/* True if the process has ended; `error` says how, unless the kernel has reported why it cannot be opened. */
+/* True if the process has ended; `error` says how. */
 static bool has_died(struct helper *helper, char error[HDSS_ERROR_MAX])
 {
     if (helper->pid > 0) {
@@ -304,11 +303,11 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
         helper_leave(helper, false);
         return true;
     }
-    /* a system call, made only after the worker has slept */
+    /* costs a system call, so only after the worker has slept */
     bool asks = rested || helper->killed || helper->pid == 0;
     if (!asks || !has_died(helper, error))
         return false;
-    /* after its end nothing is written any more; it may have died after its answer */
+    /* the helper may have died after its answer, which is then valid */
     return !helper_is_over(helper);
 }
 

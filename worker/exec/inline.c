@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The usual way of a chunk through the executor: see inline.h. It is in one file, as with short chunks it is to take
- * few instructions; what a chunk hardly ever meets is in steps.c. */
+/* The usual path of a chunk through the executor: see inline.h. It is in one file so that a short chunk takes few
+ * instructions. Rare cases are in steps.c. */
 #include "worker/exec/inline.h"
 
 #include "common/machine/machine.h"
@@ -17,18 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Time between two looks at the messages. */
+/* How long the kernel runs before the worker looks at its messages again. */
 #define TURN_NS 2000000.0
-/* The time of a call of the kernel is bounded on purpose, so that a turn hardly ever has two iterations that are longer
- * than a turn. Reading the clock behind each costs some 50 ns. A shorter turn is one call: many kernels are slower in
- * shorter ones. */
+/* Upper bound of the expected time of one call of the kernel. Turns are checked after each call, so short calls make it
+ * unlikely that one turn contains two iterations longer than a turn. Reading the clock after each call costs some 50
+ * ns. A turn that is configured shorter than this is one call, because many kernels are slower in shorter calls. */
 #define CALL_NS (TURN_NS / 8)
-/* The estimate of an iteration's time looks back over so much computing. */
+/* The estimate of an iteration's time covers about this much computing time. */
 #define LOOK_BACK_NS 1e9
-/* Records that are digested in less than a microsecond: the clock need not be read again behind them. */
+/* Records up to this size are digested in less than a microsecond, so the clock is not read again afterwards. */
 #define DIGEST_SOON_BYTES 4096
-
-/* --- pieces, which show how iterations differ --- */
 
 static void begin_spread_piece(struct exec *exec)
 {
@@ -38,8 +36,8 @@ static void begin_spread_piece(struct exec *exec)
     exec->pieces.ns = 0;
 }
 
-/* A piece ends where it may end: one that turned out too short goes on; a short rest at the end is left
- * out, as it tells more of the clock than of the kernel. */
+/* A piece that turned out too short is extended. The last piece is left out if it is short, unless it is the only one:
+ * its time says more about the clock than about the kernel. */
 void exec_end_piece(struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -57,8 +55,6 @@ void exec_end_piece(struct exec *exec)
         pieces->end += spread_piece(chunk->count, chunk->count - chunk->done, exec->iteration_ns);
 }
 
-/* --- computing --- */
-
 int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records)
 {
     if (!exec_is_in_step(exec, first) && exec_enter_step(exec, first) < 0)
@@ -68,9 +64,9 @@ int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *re
     return returned(exec->config.kernel->run(exec->instance, first, count, records, exec->error), "run", exec->error);
 }
 
-/* Takes in that `count` iterations took `ns`. Slower is believed at once. Faster is believed as far as the mean says of
- * all iterations since the latest that was slower, before the first of which one of TURN_NS is taken for granted: where
- * one in a thousand is long, nearly all that was seen lately may have cost nothing. */
+/* Updates the estimate after `count` iterations took `ns`. A longer time resets the mean, so that it counts at once. A
+ * shorter time enters the mean of all iterations since that reset (at most those of LOOK_BACK_NS), which starts with
+ * one iteration of TURN_NS: if one iteration in a thousand is long, nearly all recent ones may have cost nothing. */
 static void learn_iteration(struct exec *exec, uint64_t count, double ns)
 {
     bool is_known = exec->iteration_ns > 0;
@@ -85,7 +81,8 @@ static void learn_iteration(struct exec *exec, uint64_t count, double ns)
     exec->iteration_ns = (known * seen + time * (double)count) / exec->iterations_seen;
 }
 
-/* The waiting of a slow worker comes in lumps: to a piece it counts evenly. */
+/* A slowed worker sleeps in irregular portions. So the piece gets the computing time times the slowdown, not the
+ * elapsed time. */
 int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -127,12 +124,12 @@ static double call_ns(const struct exec *exec)
     return turn_ns(exec) < CALL_NS ? turn_ns(exec) : CALL_NS;
 }
 
-/* Iterations of this turn at most: no further than the mark and the buffer allow. */
+/* Number of iterations that this turn may compute. It must not pass the mark or overfill the buffer. */
 static uint64_t turn_size(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
     uint64_t size = exec_least(chunk->count - chunk->done, exec_room(exec));
-    if (exec->config.kernel->descriptor != NULL) /* results of other iterations must not wait for one that waits */
+    if (exec->config.kernel->descriptor != NULL) /* finished results must not wait for an iteration that waits */
         return 1;
     if (exec->config.turn_iterations > 0)
         size = exec_least(size, exec->config.turn_iterations);
@@ -149,7 +146,6 @@ uint64_t exec_call_size(const struct exec *exec, uint64_t most)
     return in_time < 1 ? 1 : in_time < (double)most ? (uint64_t)in_time : most;
 }
 
-/* Takes in that others may have shortened the chunk. */
 static void take_in_end(struct exec *exec, uint64_t end)
 {
     const uint64_t count = exec->chunk.count;
@@ -158,8 +154,8 @@ static void take_in_end(struct exec *exec, uint64_t end)
     exec->chunk.stolen += count - exec->chunk.count;
 }
 
-/* Begins `count` iterations in a call of the kernel, while others may take those behind them. Returns how many are
- * left. */
+/* Marks the next `count` iterations as begun, so that other ranks can only take those after them. Returns how many of
+ * the `count` are still the worker's. */
 __attribute__((noinline)) static uint64_t claim(struct exec *exec, uint64_t count)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -172,7 +168,7 @@ __attribute__((noinline)) static uint64_t claim(struct exec *exec, uint64_t coun
     return exec_least(count, chunk->count - chunk->done);
 }
 
-/* Computes for one turn, call by call, until its time is over, or the kernel fails or waits. */
+/* Computes one turn, call by call, until its time is over, the kernel fails or the kernel waits. */
 static void compute_turn(struct exec *exec)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -183,14 +179,14 @@ static void compute_turn(struct exec *exec)
     int result = 0;
     assert(end > begun && end <= chunk->count && "a turn has iterations, of the chunk");
     if (exec->config.spread)
-        exec_end_piece(exec); /* a failed iteration may have been its last */
+        exec_end_piece(exec); /* a failed iteration, counted by exec_tell_failure(), may have been its last */
     while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < turn_ns(exec)) {
         uint64_t count = exec_call_size(exec, end - chunk->done);
         if (exec->config.span != NULL && (chunk->is_shared || chunk->done + count < chunk->count) &&
             (count = claim(exec, count)) == 0)
             break;
         result = exec_run_timed(exec, count, to, chunk->done > begun);
-        if (result < 0) { /* several iterations are run again one by one */
+        if (result < 0) {
             chunk->failed = count == 1;
             chunk->final = chunk->failed && made->output.called_failed;
             chunk->is_reset = chunk->done + count;
@@ -215,8 +211,6 @@ static void compute_turn(struct exec *exec)
         chunk->digest += digest_records(chunk->first + begun, iterations, records, made->bytes);
 }
 
-/* --- what is computed leaves --- */
-
 uint64_t exec_next_part(const struct exec *exec, size_t *bytes)
 {
     uint64_t gathered = exec->chunk.done - exec->chunk.sliced;
@@ -224,7 +218,6 @@ uint64_t exec_next_part(const struct exec *exec, size_t *bytes)
     return exec->records.variable && exec->config.collect ? output_fit(&exec->records.output, bytes) : gathered;
 }
 
-/* Makes room for a block of so many bytes. -1 when memory is out. */
 static int reserve_block(struct exec *exec, struct exec_buffer *buffer, size_t bytes)
 {
     free(buffer->bytes);
@@ -245,14 +238,14 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     assert(count <= chunk->done - chunk->sliced && "what leaves has been computed");
     event->chunk.count = count;
     if (made->variable && exec->config.collect && bytes > buffer->room && reserve_block(exec, buffer, bytes) < 0) {
-        /* no other rank gets these iterations from here */
+        /* report a failure, because the executor cannot give them to another rank */
         event->type = EVENT_ITERATIONS_FAILED;
         event->text = exec->error;
         output_take(&made->output, count, exec->config.loop, NULL);
         chunk->sliced += count;
         return;
     }
-    if (exec->config.collect && count > 0) { /* the next results gather in the other buffer */
+    if (exec->config.collect && count > 0) {
         event->chunk.data = buffer->bytes + EXEC_HEADROOM;
         event->chunk.bytes = bytes;
         event->chunk.has_failed = made->variable && output_fails_next(&made->output);
@@ -276,8 +269,8 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     chunk->running = false;
 }
 
-/* Sends a part that is due: the last one of the chunk, one that fills a buffer, or one after which the slice before is
- * long ago. Parts go in order. There is none yet while a child process takes long for the next iteration. */
+/* Sends the next part if it is due: the last part of the chunk, one that fills a buffer, or one whose predecessor was
+ * sent long ago. Parts are sent in order. An empty part is never due, except as the last one. */
 static bool send_due_part(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -305,14 +298,12 @@ static bool inline_tell_mark(struct exec *exec, struct event *event)
     return true;
 }
 
-/* --- the executor --- */
-
 static void begin_chunk(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct exec_chunk *chunk = &exec->chunk;
     assert(!chunk->running && "chunks are computed one after another");
     if (exec->config.helper == NULL && !exec_is_in_step(exec, first))
-        exec_enter_step(exec, first); /* not in the chunk's time; executor_advance() tells if it fails */
+        exec_enter_step(exec, first); /* outside of the chunk's time; executor_advance() reports a failure */
     if (exec->config.span != NULL)
         span_note_chunk(exec->config.span, *exec->config.chunk);
     chunk->running = true;
@@ -370,7 +361,8 @@ static void inline_set_mark(struct executor *executor, uint64_t mark)
         exec_remote_set_mark(exec);
 }
 
-/* Iterations of the chunk that have begun: nothing runs between two turns, but one that waits, and a child process. */
+/* Number of iterations of the chunk that have begun. Between two turns only a waiting iteration or a child process can
+ * be running. */
 static uint64_t begun_of_chunk(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -432,7 +424,7 @@ static void tell_stolen(struct exec *exec, struct event *event)
 static enum turn advance_exec(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
-    if (inline_tell_mark(exec, event)) /* reached together with a slice, which went first */
+    if (inline_tell_mark(exec, event)) /* the mark was reached together with a slice, which was reported first */
         return TURN_EVENT;
     if (!chunk->running || exec_buffer_in_use(exec)->sent || (chunk->ends && !exec_has_ended(exec)))
         return TURN_BLOCKED;
@@ -440,7 +432,7 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     if (exec->config.helper != NULL) {
         if ((computes || exec->remote.posted) && !exec_remote_turn(exec))
             return inline_tell_mark(exec, event) ? TURN_EVENT : TURN_BLOCKED;
-    } else if (computes && exec_room(exec) > 0) { /* a full buffer leaves first, if STOLEN was told before it */
+    } else if (computes && exec_room(exec) > 0) { /* after EVENT_STOLEN the buffer may still be full */
         (exec->isolated.wanted ? exec_compute_in_child : compute_turn)(exec);
         if (chunk->stolen > 0) {
             tell_stolen(exec, event);
@@ -465,14 +457,14 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     return exec->executor.is_put_off ? TURN_BLOCKED : TURN_WORKED;
 }
 
-/* True while results are being sent from where those of the running chunk are to go. Only the runtime has news of that:
- * a helper that had the chunk ahead may be through with it. */
+/* True if the buffer for the running chunk's results is still being sent. The runtime must then be polled, because a
+ * helper that got the chunk ahead may be finished and send no news. */
 static bool waits_for_sends(struct exec *exec)
 {
     return exec->chunk.running && exec_buffer_in_use(exec)->sent;
 }
 
-/* Advances until there is something to do elsewhere, or the helper has no news. */
+/* Advances until there is something to report, a send must end first, or the helper has no news. */
 static enum turn advance_with_helper(struct exec *exec, struct event *event)
 {
     enum turn turn;
@@ -486,8 +478,8 @@ static enum turn advance_with_helper(struct exec *exec, struct event *event)
     return turn;
 }
 
-/* Advances by an iteration, or by two where a kernel waits for work of its own: it begins the next before the runtime
- * looks at anything else, so that both run side by side. */
+/* Advances by one turn. A kernel that waits for asynchronous work gets a second turn at once: it begins the next
+ * iteration before the runtime does anything else, so that both run in parallel. */
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);
@@ -508,15 +500,15 @@ static void inline_sent(struct executor *executor, const void *data)
             buffers[i].sent = false;
 }
 
-/* Gives a buffer other memory, as MPI may read its present memory until the process ends. If there is no memory the
- * buffer counts as being sent for ever, and the worker stands still. A buffer that is shared with a helper can move
- * once. That is enough: a worker sends its results to one rank, and to the supermaster when that rank is lost. */
+/* Gives a buffer other memory, because MPI may read its present memory until the process ends. If there is none, the
+ * buffer counts as being sent for ever, and the worker stops. A buffer that is shared with a helper can move only once,
+ * which is enough: a worker sends its results to one rank, and to the supermaster after that rank is lost. */
 static void leave_buffer(struct exec *exec, struct exec_buffer *buffer)
 {
     const size_t bytes = exec_buffer_bytes(exec);
     unsigned char *fresh = NULL;
     if (exec->records.variable)
-        buffer->room = 0; /* the next block gets memory */
+        buffer->room = 0;
     else if (exec->config.helper == NULL)
         fresh = aligned_alloc(64, bytes);
     else if (!buffer->has_moved)

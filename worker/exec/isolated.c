@@ -23,13 +23,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Length of a turn of computing, in ms. */
 #define TURN_MS 2
 
 struct isolated_share {
     _Atomic uint64_t done; /* iterations whose records are complete */
-    uint64_t count;        /* iterations for the child */
-    _Atomic bool failed;   /* the kernel has failed at the next one */
+    uint64_t count;
+    _Atomic bool failed; /* the kernel has failed at the iteration after `done` */
     char error[HDSS_ERROR_MAX];
     _Alignas(64) unsigned char records[];
 };
@@ -45,10 +44,9 @@ static void set_signals(void)
         signal(drain_signals[i], SIG_IGN);
 }
 
-/* Writes the block of one iteration to the file. */
 static int run_into_file(const struct isolated_job *job, int file, uint64_t i, char error[HDSS_ERROR_MAX])
 {
-    struct output *output = job->output; /* a copy of the worker's */
+    struct output *output = job->output; /* the child's copy of the worker's output */
     size_t bytes;
     output_clear(output, i);
     output_begin(output, i + 1);
@@ -91,10 +89,9 @@ static _Noreturn void be_child(const struct isolated *isolated, const struct iso
         }
         atomic_store(&share->done, i + 1);
     }
-    _exit(0); /* without closing MPI and the worker's files */
+    _exit(0); /* skips exit handlers, which would close MPI and the worker's files */
 }
 
-/* Starts a child for the job. -1 with errno. */
 static int begin_child(struct isolated *isolated, const struct isolated_job *job)
 {
     int ends[2];
@@ -107,7 +104,7 @@ static int begin_child(struct isolated *isolated, const struct isolated_job *job
         if (isolated->share == NULL)
             return -1;
     }
-    if (job->output != NULL) { /* drops the block of the previous child */
+    if (job->output != NULL) {
         if (isolated->block == 0)
             isolated->block = memfd_create("hdss-block", MFD_CLOEXEC);
         if (isolated->block < 0)
@@ -139,7 +136,6 @@ static int begin_child(struct isolated *isolated, const struct isolated_job *job
     return 0;
 }
 
-/* True if the child has ended, with its status. */
 static bool child_has_ended(struct isolated *isolated, int *status)
 {
     if (isolated->child == 0 || waitpid(isolated->child, status, WNOHANG) == 0)
@@ -150,7 +146,7 @@ static bool child_has_ended(struct isolated *isolated, int *status)
     return true;
 }
 
-/* Puts the output of an iteration. -1 if memory runs out. */
+/* Appends the output of an iteration from a block. Returns -1 if memory runs out. */
 static int put_child_block(struct output *output, uint64_t iteration, const unsigned char *bytes, size_t size)
 {
     struct block block;
@@ -163,7 +159,7 @@ static int put_child_block(struct output *output, uint64_t iteration, const unsi
     return result;
 }
 
-/* Takes the block, if there is a new one. */
+/* Takes the child's block if it has finished one. Returns the number of iterations taken. */
 static uint64_t take_child_block(struct isolated *isolated, const struct isolated_job *job)
 {
     struct stat status;
@@ -182,7 +178,7 @@ static uint64_t take_child_block(struct isolated *isolated, const struct isolate
     return 1;
 }
 
-/* Copies new records. */
+/* Copies the records that were finished since the last call. Returns their number. */
 static uint64_t take_child_records(struct isolated *isolated, const struct isolated_job *job, void *records)
 {
     if (job->output != NULL)
@@ -206,7 +202,7 @@ uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job
     }
     struct pollfd end = {.fd = isolated->end};
     poll(&end, 1, TURN_MS);
-    bool ended = child_has_ended(isolated, &status); /* before reading its progress */
+    bool ended = child_has_ended(isolated, &status); /* checked before the progress is read */
     uint64_t count = take_child_records(isolated, job, records);
     if (!ended || isolated->taken == isolated->share->count)
         return count;

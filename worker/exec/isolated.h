@@ -14,23 +14,22 @@
 struct isolated_share;
 
 struct isolated {
-    bool wanted;                  /* for the present chunk */
-    struct isolated_share *share; /* mapped at the first use */
+    bool wanted;
+    struct isolated_share *share;
     size_t share_bytes;
-    pid_t child;    /* 0: none */
-    int end;        /* pipe that is closed when the child ends */
-    int block;      /* file in memory for a block, if any */
-    uint64_t taken; /* iterations taken from this child */
+    pid_t child;
+    int end;        /* read end of a pipe that is closed when the child ends */
+    int block;      /* memory file for a block of variable output; 0: none */
+    uint64_t taken; /* iterations taken over from this child */
 };
 
-/* The next iterations to compute. */
 struct isolated_job {
     const struct hdss_kernel *kernel;
     void *instance;
     uint64_t first, count;           /* count at least 1 */
     uint64_t record_bytes, capacity; /* count is at most capacity */
     struct output *output;           /* for variable output, with count 1; NULL: records */
-    const struct hdss_loop *loop;    /* for `output` */
+    const struct hdss_loop *loop;
 };
 
 /* Starts a child for the job or continues with the running one, waits for one turn, and copies finished records;
@@ -39,8 +38,7 @@ struct isolated_job {
 uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job, void *records, bool *failed,
                        bool *final, char error[HDSS_ERROR_MAX]);
 
-/* Iterations that the running child may have begun, and that were not taken. */
+/* Number of iterations that the running child may have begun and that were not taken over. */
 uint64_t isolated_begun(const struct isolated *isolated);
 
-/* Ends the child, if any, and frees the memory. */
 void isolated_fini(struct isolated *isolated);

@@ -9,7 +9,7 @@
 #include <omp.h>
 #endif
 
-/* More than a CPU set of the usual size has. */
+/* more than a CPU set of the usual size contains */
 #define CORES_MAX 65536
 
 unsigned openmp_pool_cores(void)
@@ -49,7 +49,7 @@ void openmp_pool_unbind(void)
     CPU_FREE(set);
 }
 
-/* If OpenMP provides fewer threads (OMP_THREAD_LIMIT), they do all the work. */
+/* If OpenMP provides fewer threads than asked for (OMP_THREAD_LIMIT), those do all the work. */
 int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *context)
 {
     int result = 0;

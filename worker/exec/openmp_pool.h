@@ -6,14 +6,13 @@
 
 #include "worker/exec/thread_pool.h"
 
-/* True if this build supports several threads. */
+/* True if this build was compiled with OpenMP. */
 bool openmp_pool_is_possible(void);
 
-/* Cores that this process may run on. */
 unsigned openmp_pool_cores(void);
 
-/* Lets this thread, and processes that it starts, run on all places of OpenMP, which has bound it to the first one. For
- * a worker whose threads are in a helper. */
+/* Lets this thread, and processes that it starts, run on all places of OpenMP, which has bound the thread to the first
+ * one. For a worker whose threads are in a helper. */
 void openmp_pool_unbind(void);
 
 /* Runs `work` on this thread beside the pool's other threads, which end when it returns; returns its result. */

@@ -14,7 +14,7 @@
 /* Limit of bytes that an empty buffer keeps; larger ones were for exceptional iterations. */
 #define KEEP_BYTES (4 * (size_t)SLICE_MAX)
 
-/* Makes room for `bytes` more, reusing the room of removed bytes if that suffices. */
+/* Makes room for `bytes` more. Moves the content to the front of the buffer if that suffices. */
 static int make_room_in(struct gathered *gathered, size_t bytes)
 {
     size_t length = gathered->to - gathered->from;
@@ -45,7 +45,7 @@ static void empty(struct gathered *gathered)
     gathered->from = gathered->to = 0;
 }
 
-/* Rejects the output; the first reason counts. */
+/* Records why the output is rejected; the first reason stays. */
 static int refuse_output(struct output *output, const char *what)
 {
     if (output->problem[0] == '\0')
@@ -58,7 +58,7 @@ static int refuse_memory(struct output *output)
     return refuse_output(output, "there is no memory for what it yields");
 }
 
-/* Makes the entries of all iterations up to this one. */
+/* Appends empty entries for all iterations up to this one. */
 static int reach(struct output *output, uint64_t iteration)
 {
     size_t entry = block_entry_bytes(output->streams);
@@ -72,7 +72,7 @@ static int reach(struct output *output, uint64_t iteration)
     return 0;
 }
 
-/* The iteration's entry; NULL if it cannot have one now. */
+/* Returns the entry of a running iteration; NULL with a recorded problem if it cannot have one. */
 static unsigned char *entry_of(struct output *output, uint64_t iteration)
 {
     if (iteration >= output->end || iteration + 1 < output->next) {
@@ -179,7 +179,6 @@ int output_end(struct output *output)
     return output->end > output->next ? reach(output, output->end - 1) : 0;
 }
 
-/* Bytes of the k-th collected iteration, with its entry. */
 static size_t bytes_of(const struct output *output, uint64_t k)
 {
     size_t bytes = block_entry_bytes(output->streams);
@@ -189,7 +188,6 @@ static size_t bytes_of(const struct output *output, uint64_t k)
     return bytes;
 }
 
-/* True if the k-th collected iteration is reported as failed. */
 static bool has_failed(const struct output *output, uint64_t k)
 {
     const unsigned char *entry = output->table.bytes + output->table.from + k * block_entry_bytes(output->streams);
@@ -217,7 +215,7 @@ uint64_t output_fit(const struct output *output, size_t *bytes)
     return count;
 }
 
-/* Digest of the iteration with this entry, whose bytes are at at[]; advances to the next one. */
+/* Digest of one iteration. at[] has the offset of its bytes in each stream and is advanced to the next iteration. */
 static uint64_t digest_next(struct output *output, uint64_t iteration, const unsigned char *entry,
                             const struct hdss_loop *loop, size_t *at)
 {

@@ -8,54 +8,53 @@
 #include "hdss/kernel.h"
 #include "proto/block.h"
 
-/* A buffer to whose end bytes are added and from whose front they are removed. */
+/* A buffer: bytes are appended at `to` and removed at `from`. */
 struct gathered {
-    unsigned char *bytes; /* owned */
+    unsigned char *bytes;
     size_t from, to, capacity;
 };
 
 struct output {
-    struct hdss_output calls; /* first: passed to the kernel */
+    struct hdss_output calls; /* first member, because the kernel gets its address */
     struct {
         uint64_t next, failures;
-        size_t table, stream[HDSS_STREAMS_MAX]; /* bytes collected */
-    } begun;                                    /* state at the begin of the running range */
+        size_t table, stream[HDSS_STREAMS_MAX];
+    } begun; /* state at the start of the running range, for output_revert() */
     unsigned streams;
-    bool keeps;         /* output of failed iterations is kept; else they fail like other errors of the kernel */
-    bool called_failed; /* in the running range, if output is not kept */
-    bool is_unfit;      /* the kernel declared the process unfit */
-    uint64_t first;     /* iteration of the first remaining entry */
-    uint64_t next;      /* end of the iterations with entries */
-    uint64_t end;       /* end of the running range */
-    uint64_t failures;  /* collected iterations reported as failed, if their output is kept */
+    bool keeps; /* failed iterations keep their output; otherwise a failed iteration is an error of the kernel */
+    bool called_failed; /* only if !keeps: an iteration of the running range was reported as failed */
+    bool is_unfit;      /* the kernel has declared that this process cannot continue */
+    uint64_t first;     /* first iteration that was not taken yet */
+    uint64_t next;
+    uint64_t end;
+    uint64_t failures; /* only if `keeps`: number of collected iterations that were reported as failed */
     struct gathered table;
     struct gathered stream[HDSS_STREAMS_MAX];
-    uint64_t latest; /* bytes of iteration `next` - 1 */
+    uint64_t latest; /* output bytes of iteration `next` - 1 */
     char problem[120];
 };
 
 void output_init(struct output *output, unsigned streams, bool keeps);
 void output_fini(struct output *output);
 
-/* Removes everything; the next iteration is `first`. */
+/* Removes everything. The next output must be that of iteration `first`. */
 void output_clear(struct output *output, uint64_t first);
 
-/* The kernel begins to run iterations up to `end`. */
+/* To be called before the kernel runs the iterations up to `end`. */
 void output_begin(struct output *output, uint64_t end);
 
-/* Removes what the failed kernel has put. */
+/* Removes the output of the running range, because the kernel has failed. */
 void output_revert(struct output *output);
 
-/* Ends a successful range: iterations without output get their entries. -1 if memory runs out. */
+/* To be called after a range has succeeded: adds entries for iterations without output. Returns -1 if memory runs out.
+ */
 int output_end(struct output *output);
 
-/* Number of collected iterations. */
 static inline uint64_t output_count(const struct output *output)
 {
     return output->next - output->first;
 }
 
-/* Size of a block of all collected iterations. */
 static inline size_t output_bytes(const struct output *output)
 {
     size_t bytes = BLOCK_HEAD_BYTES + output->table.to - output->table.from;
@@ -68,9 +67,8 @@ static inline size_t output_bytes(const struct output *output)
  * least 1; `*bytes`: size of the block. */
 uint64_t output_fit(const struct output *output, size_t *bytes);
 
-/* True if the next iteration to leave is reported as failed. */
 bool output_fails_next(const struct output *output);
 
-/* Removes the next `count` iterations: writes their block to `out` unless NULL, and returns their digest without
- * streams that differ from run to run. */
+/* Removes the next `count` iterations and writes their block to `out` unless it is NULL. Returns their digest, which
+ * leaves out streams that differ from run to run. */
 uint64_t output_take(struct output *output, uint64_t count, const struct hdss_loop *loop, unsigned char *out);

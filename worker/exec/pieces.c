@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Successive deaths of idle helpers after which the piece is blamed. */
+/* Successive deaths of idle helpers after which the next piece is blamed. */
 #define IDLE_DEATHS_MAX 3
 
 static struct channel *channel_of(const struct pipeline *pipeline)
@@ -35,10 +35,11 @@ static unsigned char *halo_of(const struct pipeline *pipeline, unsigned i)
 void pieces_init(struct pipeline *pipeline)
 {
     pipeline->shared.bytes = channel_of(pipeline)->bytes;
-    helper_wake_at(&pipeline->exec.remote.helper, UINT64_MAX); /* wakes the worker at the end of each step */
+    helper_wake_at(&pipeline->exec.remote.helper, UINT64_MAX); /* the worker is woken at the end of each step */
 }
 
-/* Offset in a buffer where the records of a piece are computed: after those of the chunk, aligned for kernels. */
+/* Offset in a buffer at which a piece is computed. Pieces of a split chunk are computed after the chunk's own records,
+ * aligned for kernels. */
 static uint64_t piece_at(const struct pipeline *pipeline)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -66,7 +67,7 @@ int pieces_share_rows(struct pipeline *pipeline, struct pipeline_buffer *buffer)
     if (buffer->bytes != NULL) {
         pieces_free_rows(buffer);
         fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)buffer->at,
-                  (off_t)(EXEC_HEADROOM + buffer->room)); /* kept if that fails */
+                  (off_t)(EXEC_HEADROOM + buffer->room)); /* on failure the memory is merely kept */
     }
     end = (end + 4095) / 4096 * 4096;
     buffer->at = (pipeline->shared.bytes + 4095) / 4096 * 4096;
@@ -84,7 +85,7 @@ void pieces_take_edge(const struct pipeline *pipeline, unsigned char *data, uint
     memcpy(data + from, halo_of(pipeline, pipeline->shared.halo_in ^ 1) + from, to - from);
 }
 
-/* Copies the boundary data of the previous chunk to their place, as far as received. */
+/* Copies the previous chunk's boundary data into shared memory, as far as they have arrived. */
 static void put_halo(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -94,8 +95,8 @@ static void put_halo(struct pipeline *pipeline)
     shared->in_bytes = before->bytes;
 }
 
-/* Rows of the next piece out of `left`: as few as a chunk may have. The last row of the loop forms its own piece if
- * possible, because nothing depends on it. */
+/* Number of rows of the next piece, if `left` rows remain: as few as a chunk may have. The last row of the loop becomes
+ * a piece of its own if possible, because nothing depends on it. */
 static uint64_t piece_of_rows(const struct pipeline *pipeline, uint64_t left)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -117,8 +118,8 @@ void pieces_next(struct pipeline *pipeline)
     pipeline_begin_piece(pipeline, piece, piece_of_rows(pipeline, chunk->count - piece));
 }
 
-/* Restarts the piece after the kernel's state was lost. The first time, the chunk is split into pieces; what was sent
- * or is being sent stays. */
+/* Restarts the piece after the helper with the kernel's state has died. The first time, the chunk is split into pieces.
+ * Rows that were sent or are being sent stay. */
 static void begin_again(struct pipeline *pipeline)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -131,7 +132,7 @@ static void begin_again(struct pipeline *pipeline)
     pipeline_begin_piece(pipeline, chunk->piece, piece_of_rows(pipeline, chunk->count - chunk->piece));
 }
 
-/* Blames the piece for the helper's death if it is known to be the cause. */
+/* Restarts the piece, made smaller if possible; if not, the helper's death is counted against it. */
 static void blame_piece(struct pipeline *pipeline, const char *why)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -144,9 +145,9 @@ static void blame_piece(struct pipeline *pipeline, const char *why)
     chunk->died = true;
 }
 
-/* Begins to watch a step. If its helper may be killed without blaming a row, because the chunk continues in smaller
- * pieces, the step has the time of one row: steps are short, so a hanging row is found soon. Else the piece has the
- * time of all its rows, over all its steps. */
+/* Starts the time limit of a step. If the chunk would continue in smaller pieces, killing the helper blames no row. The
+ * step then has the time of one row, so that a hanging row is found soon. Otherwise the piece has the time of all its
+ * rows, over all its steps. */
 static void begin_to_watch(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -159,7 +160,7 @@ static void begin_to_watch(struct pipeline *pipeline)
     shared->limit_rows = is_divisible ? 1 : chunk->rows;
 }
 
-/* Kills a helper that has computed too long. Waiting for boundary data does not count. */
+/* Kills a helper that has computed for too long. Time spent waiting for boundary data does not count. */
 static void kill_if_overdue(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;
@@ -172,7 +173,6 @@ static void kill_if_overdue(struct pipeline *pipeline)
         exec_kill_overdue(exec, limit_ns);
 }
 
-/* Records the time of a finished step. */
 static void learn_time(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -193,7 +193,7 @@ void pieces_post(struct pipeline *pipeline, uint64_t to)
     if (helper->state == HELPER_NONE && helper_begin(helper, exec->error) < 0)
         pipeline_note_problem(pipeline, exec->error);
     if (helper->state != HELPER_READY)
-        return; /* it opens the kernel */
+        return;
     if (!is_first && chunk->piece == 0)
         put_halo(pipeline);
     channel_of(pipeline)->block = (struct channel_block){
@@ -239,8 +239,8 @@ static void take_step(struct pipeline *pipeline)
                chunk->rows * row_bytes);
 }
 
-/* Checks a helper that computes nothing. If it dies while waiting the piece restarts; if it dies while opening the
- * kernel another one tries, a few times, because somebody else may have killed it. */
+/* Checks a helper that computes nothing. If it died while waiting, the piece restarts. If it died while opening the
+ * kernel, another helper tries, a few times, because something else may have killed it. */
 static void look_after_idle(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;

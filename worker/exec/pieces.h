@@ -11,35 +11,31 @@ static inline struct pipeline_buffer *pipeline_buffer(struct pipeline *pipeline)
     return &pipeline->buffers[pipeline->filling];
 }
 
-/* The boundary at an iteration; NULL: none. */
 struct halo *pipeline_find_seam(struct pipeline *pipeline, uint64_t at);
 
-/* Records why nothing more can be computed: a line, or exec.error itself. The first reason stays. */
+/* Records why nothing more can be computed. `text` may be exec.error itself. The first reason stays. */
 void pipeline_note_problem(struct pipeline *pipeline, const char *text);
 
 /* Begins to compute `rows` rows of the chunk, from `piece` on. */
 void pipeline_begin_piece(struct pipeline *pipeline, uint64_t piece, uint64_t rows);
 
-/* Accounts for a step up to element `to`. */
 void pipeline_count_block(struct pipeline *pipeline, uint64_t to, uint64_t began_ns, uint64_t elapsed_ns);
 
 /* Prepares the shared memory of a helper that has opened the kernel. */
 void pieces_init(struct pipeline *pipeline);
 
-/* Makes room for the records of the chunk in shared memory. -1 if memory runs out. */
+/* Provides room for the chunk's records in shared memory. Returns -1 if memory runs out. */
 int pieces_share_rows(struct pipeline *pipeline, struct pipeline_buffer *buffer);
 
-/* Frees the memory of a buffer, shared or not. */
 void pieces_free_rows(struct pipeline_buffer *buffer);
 
-/* Continues with the next piece of the chunk. */
 void pieces_next(struct pipeline *pipeline);
 
-/* Lets the helper compute up to element `to`. If there is no helper it starts one and computes nothing yet. */
+/* Lets the helper compute up to element `to`. If there is no helper, only starts one. */
 void pieces_post(struct pipeline *pipeline, uint64_t to);
 
-/* Takes over what the helper has done, or how it has died. */
+/* Takes over the helper's results, or handles its death. */
 void pieces_look(struct pipeline *pipeline);
 
-/* Copies the boundary data `from` to `to` that the piece has completed to `data`. */
+/* Copies the piece's finished boundary data from byte `from` to byte `to` into `data`. */
 void pieces_take_edge(const struct pipeline *pipeline, unsigned char *data, uint64_t from, uint64_t to);

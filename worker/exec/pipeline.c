@@ -21,14 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Interval of looking at messages, unless so few elements of each row take longer: shorter steps would use the cache
- * badly. */
-#define TURN_NS      4000000.0
-#define ELEMENTS_MIN 256
-/* The same with a helper, during whose steps the worker handles messages. */
+/* A step takes about TURN_NS, after which the worker handles messages, but has at least ELEMENTS_MIN elements of each
+ * row: shorter steps would use the cache badly. */
+#define TURN_NS        4000000.0
+#define ELEMENTS_MIN   256
 #define REMOTE_TURN_NS 16000000.0
 
-/* Boundaries that no loop has, for probe rows. */
+/* Keys of the boundaries of probe rows, which no loop has. */
 #define PROBE_BEFORE (UINT64_MAX - 1)
 #define PROBE_AFTER  UINT64_MAX
 
@@ -64,7 +63,8 @@ void pipeline_note_problem(struct pipeline *pipeline, const char *text)
         snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%s", text);
 }
 
-/* The boundary at an iteration, created if necessary. NULL if memory runs out, which is recorded. */
+/* Returns the boundary at iteration `at`, creating it if necessary. NULL if memory runs out, which is recorded as a
+ * problem. */
 static struct halo *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
 {
     struct halo *boundary_at = pipeline_find_seam(pipeline, at);
@@ -93,7 +93,6 @@ static struct halo *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
     return boundary_at;
 }
 
-/* Removes a boundary and keeps its array for the next one. */
 static void remove_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
     struct halo *last = &pipeline->halos[--pipeline->halo_count], dropped = *boundary_at;
@@ -167,7 +166,8 @@ static void pipeline_release(struct executor *executor, uint64_t at)
     pipeline_drop_seam(pipeline_of(executor), at);
 }
 
-/* Makes room for the records of the chunk in a buffer that is not being sent. -1 if memory runs out. */
+/* Provides room for the chunk's records in the present buffer, which must not be in use by a send. Returns -1 if memory
+ * runs out. */
 static int make_room_for_rows(struct pipeline *pipeline)
 {
     struct pipeline_buffer *buffer = pipeline_buffer(pipeline);
@@ -185,12 +185,12 @@ static int make_room_for_rows(struct pipeline *pipeline)
 /* Gives up the memory of a buffer without freeing it, because MPI may read it until the process ends. */
 static void leave_rows(const struct pipeline *pipeline, struct pipeline_buffer *buffer)
 {
-    if (!is_remote(pipeline)) /* otherwise it stays mapped */
+    if (!is_remote(pipeline)) /* with a helper it is shared memory, which stays mapped */
         kept_add(buffer->bytes);
     *buffer = (struct pipeline_buffer){0};
 }
 
-/* Moves the buffer to other memory, with the rows of the running chunk. */
+/* Moves the buffer's rows to other memory, with those of the running chunk. */
 static void move_rows(struct pipeline *pipeline, struct pipeline_buffer *buffer)
 {
     const struct pipeline_buffer before = *buffer;
@@ -217,7 +217,7 @@ static void pipeline_fini(struct executor *executor)
     executor_fini(&pipeline->exec.executor);
     while (pipeline->halo_count > 0) {
         struct halo *last = &pipeline->halos[pipeline->halo_count - 1];
-        if (last->is_kept || last->awaited > 0) /* data awaited from a lost rank may still come */
+        if (last->is_kept || last->awaited > 0) /* boundary data announced by a lost rank may still arrive */
             abandon_halo(pipeline, last);
         else
             remove_halo(pipeline, last);
@@ -252,7 +252,7 @@ void pipeline_begin_piece(struct pipeline *pipeline, uint64_t piece, uint64_t ro
 static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    (void)isolated; /* a chunk that has killed workers is run like others */
+    (void)isolated; /* ignored: a chunk that has crashed workers is run like any other */
     pipeline->chunk = (struct pipeline_chunk){.running = true, .first = first, .count = count, .mark = mark};
     pipeline_begin_piece(pipeline, 0, count);
     pipeline->shared.halo_in = 0;
@@ -268,7 +268,8 @@ static void pipeline_set_mark(struct executor *executor, uint64_t mark)
     pipeline_of(executor)->chunk.mark = mark;
 }
 
-/* Elements of the first row that can be computed with the present boundary data; all after a previous piece. */
+/* Number of elements of the first row that the present boundary data allow to compute: all of them if the boundary
+ * comes from an earlier piece. */
 static uint64_t reachable(struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -281,7 +282,7 @@ static uint64_t reachable(struct pipeline *pipeline)
     return elements > loop->reach ? elements - loop->reach : 0;
 }
 
-/* Element at which this turn ends, at most the next synchronization point. */
+/* Element before which this step ends: at most `limit` or the next synchronization point. */
 static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
 {
     uint64_t point = (pipeline->chunk.from / pipeline->interval + 1) * pipeline->interval;
@@ -291,7 +292,8 @@ static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
     return exec_least(exec_least(point, limit), pipeline->chunk.from + most);
 }
 
-/* Computed elements of all rows when the first row of the piece is at `at`, in rows; all of them only at the end. */
+/* Work done, in rows, when the first row of the piece has been computed up to element `at`. Reaches the full number of
+ * rows only at the end. */
 static uint64_t rows_worth(const struct pipeline *pipeline, uint64_t at)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -306,7 +308,7 @@ static uint64_t rows_worth(const struct pipeline *pipeline, uint64_t at)
     return chunk->piece + (worth < chunk->rows ? worth : chunk->rows - 1);
 }
 
-/* Complete rows of the chunk from its first one. Rows of a piece count when all are complete. */
+/* Number of complete rows from the chunk's first one. The rows of a piece become complete together. */
 static uint64_t rows_complete(const struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -319,7 +321,6 @@ static uint64_t rows_complete(const struct pipeline *pipeline)
     return more < chunk->rows ? more + 1 : chunk->rows;
 }
 
-/* True if all elements of the chunk are computed. */
 static bool is_computed(const struct pipeline_chunk *chunk)
 {
     return chunk->from == chunk->end && chunk->piece + chunk->rows == chunk->count;
@@ -356,7 +357,7 @@ void pipeline_count_block(struct pipeline *pipeline, uint64_t to, uint64_t began
     chunk->done = done > chunk->done ? done : chunk->done;
 }
 
-/* Computes up to `to`; the chunk gets the time, including the waits of a slowed worker. */
+/* Computes up to element `to` and adds the time to the chunk, including the pauses of a slowed worker. */
 static void compute_block(struct pipeline *pipeline, uint64_t to)
 {
     const struct exec_config *config = &pipeline->config.exec;
@@ -384,14 +385,14 @@ static void compute_block(struct pipeline *pipeline, uint64_t to)
         pipeline_count_block(pipeline, to, began_ns, elapsed_ns);
 }
 
-/* Computes an iteration for measurement, as if all before it were zeros. */
+/* Computes one iteration to time it, as if all earlier iterations were zero. */
 static void pipeline_try_row(void *context, uint64_t iteration)
 {
     struct pipeline *pipeline = context;
     const struct hdss_loop *loop = pipeline->config.exec.loop;
     struct halo *before = pipeline_take_seam(pipeline, PROBE_BEFORE),
                 *after = pipeline_take_seam(pipeline, PROBE_AFTER);
-    before = pipeline_find_seam(pipeline, PROBE_BEFORE); /* the second call may have moved the first one */
+    before = pipeline_find_seam(pipeline, PROBE_BEFORE); /* again: the second call may have moved it */
     if (before == NULL || after == NULL)
         return;
     if (before->bytes == 0)
@@ -440,7 +441,6 @@ static bool pipeline_tell_mark(struct pipeline *pipeline, struct event *event)
     return true;
 }
 
-/* Ends the chunk after all its rows were sent or have failed. */
 static void end_chunk(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -456,7 +456,6 @@ static void end_chunk(struct pipeline *pipeline, struct event *event)
         pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
 }
 
-/* Sends the next rows. */
 static void send_rows(struct pipeline *pipeline, uint64_t rows, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -478,8 +477,8 @@ static void send_rows(struct pipeline *pipeline, uint64_t rows, struct event *ev
         end_chunk(pipeline, event);
 }
 
-/* Rows to send next, up to `complete` and a slice; 0: none, or the previous message is not finished (a short part is
- * sent in one message with its head, which is written before the part). */
+/* Number of rows to send next: at most `complete` and one slice. 0 if there are none or the previous message is still
+ * being sent (a short part is sent in one message with its head, which is written in front of it). */
 static uint64_t rows_to_send(struct pipeline *pipeline, uint64_t complete)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -494,7 +493,7 @@ static uint64_t rows_to_send(struct pipeline *pipeline, uint64_t complete)
     return is_held ? 0 : rows;
 }
 
-/* Sends complete rows: a full slice, or after some time, or at the end of the chunk. */
+/* Sends complete rows if they fill a slice, the last slice is long ago, or the chunk ends. */
 static bool tell_rows(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -511,8 +510,8 @@ static bool tell_rows(struct pipeline *pipeline, struct event *event)
     return true;
 }
 
-/* Reports that the piece has killed its helper; if it is given up, after the results before it. Nothing after it is
- * computed: either nothing follows, or the next turn reports the end of the loop. */
+/* Reports that the piece has crashed its helper. If it is given up, the results before it are sent first. Nothing after
+ * it is computed in this turn: either nothing follows, or the next turn reports the end of the loop. */
 static enum turn tell_death(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -533,14 +532,14 @@ static enum turn tell_death(struct pipeline *pipeline, struct event *event)
                   .compute_ns = chunk->compute_ns,
                   .first = chunk->first + chunk->piece,
                   .count = chunk->rows,
-                  .final = gives_up && chunk->sliced == chunk->piece, /* otherwise it has had results */
+                  .final = gives_up && chunk->sliced == chunk->piece, /* otherwise rows of the piece were sent before */
                   .died = true},
     };
     return TURN_EVENT;
 }
 
-/* Continues after a piece that was given up: ends the chunk if nothing needs the piece, else the loop. A chunk ends
- * only after all its boundary data have arrived. */
+/* Continues after a piece was given up: ends the chunk if nothing depends on the piece, otherwise the whole loop. A
+ * chunk ends only after all its boundary data have arrived. */
 static enum turn leave_piece(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -573,13 +572,13 @@ static enum turn pipeline_tell_problem(struct pipeline *pipeline, struct event *
     return TURN_EVENT;
 }
 
-/* Reports news of the chunk; boundary data first, because another worker may wait for them. */
+/* Reports news of the chunk, boundary data first, because another worker may be waiting for them. */
 static bool tell_chunk(struct pipeline *pipeline, struct event *event)
 {
     return pipeline_tell_edge(pipeline, event) || pipeline_tell_mark(pipeline, event) || tell_rows(pipeline, event);
 }
 
-/* Computes the next step, or lets the helper do it. A chunk begins when its records have room. */
+/* Computes the next step, or has the helper compute it. A chunk starts only after its records have room. */
 static enum turn go_on(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -612,7 +611,7 @@ static enum turn advance_pipeline(struct pipeline *pipeline, struct event *event
     const struct pipeline_chunk *chunk = &pipeline->chunk;
     if (is_remote(pipeline))
         pieces_look(pipeline);
-    if (!pipeline->exec.remote.posted) /* otherwise the helper writes there */
+    if (!pipeline->exec.remote.posted) /* while a command runs, the helper writes to the buffer */
         move_kept_rows(pipeline);
     if (pipeline->has_problem)
         return pipeline_tell_problem(pipeline, event);
@@ -679,7 +678,7 @@ static enum turn advance_probe(struct pipeline *pipeline, struct event *event)
     return turn;
 }
 
-/* Ends a probe. Rows of a chunk are finished instead. */
+/* Ends a probe. A chunk is not ended early: its rows are finished. */
 static struct range pipeline_end(struct executor *executor)
 {
     struct pipeline *pipeline = pipeline_of(executor);

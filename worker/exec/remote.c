@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* An executor whose kernel runs in a helper (helper.h): a chunk is cut into commands; finished iterations of a command
- * are taken over from time to time and sent as if computed here.
+/* An executor whose kernel runs in a helper (helper.h). A chunk is cut into commands. The worker takes over a command's
+ * finished iterations from time to time and sends their results as if it had computed them.
  *
- * If results are collected a command is as long as the current buffer allows: the helper writes records into the
- * buffer, where they stay until they are sent. If a part is due earlier the command is cut at what has begun.
+ * If results are collected, a command is as long as the current buffer allows: the helper writes records into the
+ * buffer, where they stay until they are sent. If a part is due earlier, the command is cut at what has begun.
  *
- * While the last command of a chunk runs, the first one of the next chunk is given ahead, with the other buffer: the
- * helper continues by itself, while the worker, which must be woken, sends results and gets another chunk. In all other
- * cases it is withdrawn first: if the chunk is cut, put off or given up, its command ends early, or its helper is
- * killed. If the helper has begun it already, the first chunk is finished.
+ * While the last command of a chunk runs, the first one of the next chunk is given ahead, with the other buffer. So the
+ * helper continues by itself while the worker, which must be woken first, sends results and gets another chunk. The
+ * command is withdrawn if the running chunk is cut, put off or given up, if its command ends early, or if its helper is
+ * killed. If the helper has begun it already, the running chunk is finished.
  *
  * An executor that is put off cuts its command in the same way, and gives another one when it continues.
  *
- * If iterations have a time limit, a helper whose iteration stands still for longer is killed. A call of several
- * iterations has the time of one: none of them is blamed, and they are run again one by one, each with its own time. So
- * no iteration fails that keeps the limit, and a hang is found however many short iterations a call has. Only time in
- * which the worker itself looks counts: if it was stopped together with its helper, or waited for its core, nothing is
- * blamed. A sleeping worker looks every 20 ms. */
+ * If iterations have a time limit, a helper that makes no progress for longer is killed. A call of several iterations
+ * has the time of one; none of them is blamed, and they are run again one by one, each with its own time. So an
+ * iteration that keeps the limit never fails, and a hang is found however many short iterations a call has. Only time
+ * in which the worker itself looks counts: if the worker was stopped together with its helper, or waited for its core,
+ * nothing is blamed. A sleeping worker looks every 20 ms. */
 #include "worker/exec/steps.h"
 
 #include "worker/exec/blocks.h"
@@ -30,15 +30,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Successive deaths of helpers without a begun iteration after which the next iteration is blamed. */
+/* After this many successive deaths in which no iteration had begun, the next iteration is blamed. */
 #define REMOTE_DEATHS_MAX 3
 
 /* An adaptive limit is this multiple of the longest iteration seen. */
 #define LIMIT_TIMES   100
 #define LIMIT_LOOK_NS 100000000u
-/* A helper that does not begin is not killed earlier. */
+/* Least time limit for a helper that does not begin its command. */
 #define LIMIT_IDLE_NS UINT64_C(10000000000)
-/* Interval of checking a probe. */
+/* How often the worker looks at a probe. */
 #define LIMIT_PROBE_NS 20000000u
 
 int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t room)
@@ -62,8 +62,8 @@ int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t
     return 0;
 }
 
-/* Counts a helper that could not open the kernel. True if another one may try, because it died without a report of the
- * kernel. */
+/* Counts a helper that has died while opening the kernel. True if another one may try: the kernel itself has not
+ * refused. */
 static bool may_open_again(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -90,7 +90,6 @@ int exec_remote_open(struct exec *exec)
     return -1;
 }
 
-/* Place of a command's blocks. */
 static unsigned place_of_blocks(const struct exec_remote *remote, const struct channel_work *work)
 {
     return (unsigned)(work - remote->helper.channel->works);
@@ -121,7 +120,7 @@ static const unsigned char *reach_blocks(struct exec_remote *remote, uint64_t by
     return blocks;
 }
 
-/* Frees the memory of exceptionally large blocks at the place of the next command. */
+/* Frees the memory of exceptionally large blocks of an earlier command at the place of this one. */
 static void shrink_blocks(struct exec_remote *remote, const struct channel_work *work)
 {
     const unsigned place = place_of_blocks(remote, work);
@@ -131,10 +130,11 @@ static void shrink_blocks(struct exec_remote *remote, const struct channel_work 
     unmap_blocks(remote, place);
     if (fallocate(remote->helper.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                   (off_t)(work->place + CHANNEL_BLOCKS), (off_t)(mapped - CHANNEL_BLOCKS)) < 0)
-        return; /* they stay in the file */
+        return; /* the blocks stay in the file, which only costs memory */
 }
 
-/* Takes the blocks from `from` to `to`, with iterations from `first` to `end`. -1 if memory runs out. */
+/* Takes over the blocks in bytes `from` to `to`, whose iterations start at `first` and end before `end`. Returns -1 if
+ * memory runs out. */
 static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t from, uint64_t to)
 {
     struct exec_remote *remote = &exec->remote;
@@ -171,7 +171,7 @@ void exec_look_at_standing(struct exec_standing *standing, uint64_t now_ns)
     standing->looked_ns = now_ns;
 }
 
-/* Time limit of a begun iteration; UINT64_MAX: none. */
+/* Time limit of an iteration that has begun; UINT64_MAX: none. */
 static uint64_t limit_of_begun(const struct exec *exec)
 {
     const uint64_t longest_ns = exec->remote.standing.longest_ns;
@@ -188,13 +188,12 @@ uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun)
     return !has_begun && limit_ns < LIMIT_IDLE_NS ? LIMIT_IDLE_NS : limit_ns;
 }
 
-/* Begun iterations of the command. */
 static uint64_t begun_of_command(const struct exec_remote *remote)
 {
     return channel_begun(atomic_load(&helper_work(&remote->helper)->claims));
 }
 
-/* Prevents further iterations of the command from beginning: one that began before the signal arrives would be blamed.
+/* Prevents further iterations of the command from beginning: one that began just before the signal would be blamed.
  * False if the helper has progressed since the last look. */
 static bool stop_before_kill(struct exec *exec, uint64_t begun, uint64_t done)
 {
@@ -209,12 +208,12 @@ static bool stop_before_kill(struct exec *exec, uint64_t begun, uint64_t done)
     return begun_of_command(remote) == begun && now.count == done;
 }
 
-/* Kills the helper if its iterations have stood at `begun` and `done` for longer than the limit. */
+/* Kills the helper if `begun` and `done` have not changed for longer than the limit. */
 static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 {
     struct exec_standing *standing = &exec->remote.standing;
     const uint64_t limit_ns = exec_limit_of_iteration(exec, begun != done);
-    if (exec->remote.helper.killed) /* was recorded before */
+    if (exec->remote.helper.killed)
         return;
     exec_look_at_standing(standing, helper_now(&exec->remote.helper));
     if (done != standing->done)
@@ -231,7 +230,7 @@ static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns)
 {
     struct helper *helper = &exec->remote.helper;
-    if (helper->killed || !helper_withdraw(helper)) /* what it computes now has its time */
+    if (helper->killed || !helper_withdraw(helper)) /* the helper has begun its next command, which has its own time */
         return;
     exec->remote.standing.over_ns = limit_ns;
     helper_kill(helper);
@@ -244,8 +243,8 @@ void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX])
                  (double)exec->remote.standing.over_ns / 1e9);
 }
 
-/* Fills in the next command, for up to `count` iterations from `first` on with records at `records`, of which `singly`
- * are run one by one. Returns their number. */
+/* Fills in the next command, for up to `count` iterations from `first` on. `singly`: how many of them are run one by
+ * one; `records`: where their records go. Returns their number. */
 static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, uint64_t singly,
                              const unsigned char *records)
 {
@@ -255,7 +254,7 @@ static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, 
     count = exec_least(count, CHANNEL_COUNT_MAX);
     work->first = first;
     work->count = count;
-    /* so that none is repeated because another one of its call hangs or crashes */
+    /* so that no iteration is repeated because another one in its call hangs or crashes */
     work->singly = exec->config.loop->has_effects ? count : singly;
     work->place = 0;
     if (exec->records.variable) {
@@ -271,7 +270,7 @@ static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, 
     return count;
 }
 
-/* Records that the helper has a command for `count` iterations of the chunk from `base` on. */
+/* Records that the helper has a command for `count` iterations of the chunk from `base` on, given at `now_ns`. */
 static void note_command(struct exec *exec, uint64_t base, uint64_t count, uint64_t now_ns)
 {
     struct exec_remote *remote = &exec->remote;
@@ -284,19 +283,19 @@ static void note_command(struct exec *exec, uint64_t base, uint64_t count, uint6
     exec_begin_standing(&remote->standing, now_ns);
 }
 
-/* Gives the helper the next iterations of the chunk. Starts a helper if there is none. */
+/* Gives the helper the next iterations of the chunk; starts a helper if there is none. */
 static void post_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     struct exec_chunk *chunk = &exec->chunk;
     if (remote->drops_next)
-        return; /* it is busy */
+        return;
     if (remote->helper.state == HELPER_NONE && helper_begin(&remote->helper, exec->error) < 0) {
         chunk->failed = true;
         return;
     }
     if (remote->helper.state != HELPER_READY)
-        return; /* it opens the kernel */
+        return;
     const uint64_t left = chunk->count - chunk->done, now_ns = helper_now(&remote->helper);
     const uint64_t most = exec->config.collect && !exec->records.variable ? exec_least(left, exec_room(exec)) : left;
     const uint64_t singly = chunk->is_reset > chunk->done ? chunk->is_reset - chunk->done : 0;
@@ -305,11 +304,11 @@ static void post_command(struct exec *exec)
     note_command(exec, chunk->done, count, now_ns);
     helper_wake_at(&remote->helper, chunk->mark > chunk->done ? chunk->mark - chunk->done : UINT64_MAX);
     helper_call_on(&remote->helper, CHANNEL_RUN, exec->executor.begins_on);
-    exec->executor.begins_on = 0; /* later the operating system may move it */
+    exec->executor.begins_on = 0; /* applies once: later the operating system may move the helper */
 }
 
-/* True if the helper may get the first command of the next chunk: it runs the last one of this chunk, and the results
- * have room. */
+/* True if the helper may get the first command of the next chunk: it runs the last one of this chunk, and the other
+ * buffer is free. */
 static bool may_give_ahead(const struct exec *exec)
 {
     const struct exec_remote *remote = &exec->remote;
@@ -334,7 +333,7 @@ void exec_remote_give_ahead(struct exec *exec)
     helper_call_ahead(&remote->helper, CHANNEL_RUN);
 }
 
-/* At the end of a chunk continues with the command given ahead. False if the helper does not run it. */
+/* At the end of a chunk, continues with the command that was given ahead. False if the helper does not run it. */
 static bool take_next_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -352,12 +351,12 @@ void exec_remote_begin(struct exec *exec)
 {
     exec->chunk.began_ns = 0;
     if (take_next_command(exec) || exec->step.is_stuck || exec_buffer_in_use(exec)->sent || exec->executor.is_put_off)
-        return; /* executor_advance() continues */
+        return; /* a later executor_advance() gives the command */
     post_command(exec);
 }
 
-/* At least one iteration has begun of a chunk that the helper runs; others must consider one that is given ahead as
- * running. */
+/* At least one iteration stays in a chunk that the helper has begun, and in one that others believe to be running
+ * because the chunk before it has ended. */
 struct range exec_remote_cut_next(struct exec *exec, unsigned waiting)
 {
     struct exec_remote *remote = &exec->remote;
@@ -388,7 +387,7 @@ void exec_remote_forget_next(struct exec *exec)
     remote->drops_next = true;
 }
 
-/* Checks whether the helper has finished an unwanted command. */
+/* Checks whether the helper has finished a command whose results are not wanted. */
 static void drop_next(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -412,7 +411,6 @@ void exec_remote_set_mark(struct exec *exec)
         helper_wake_at(&exec->remote.helper, chunk->mark > remote->base ? chunk->mark - remote->base : UINT64_MAX);
 }
 
-/* Takes over what the helper has done since the last look. */
 static void take_done(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -437,13 +435,13 @@ static void take_done(struct exec *exec)
     remote->taken = now;
     remote->deaths = 0;
     exec_learn_longest(&remote->standing, took_ns);
-    if (now.count >= remote->helper.wake_at) /* it has woken the worker, or need not */
+    if (now.count >= remote->helper.wake_at) /* the helper has woken the worker, or need not any more */
         remote->helper.wake_at = UINT64_MAX;
-    if (chunk->done == chunk->count) /* FINISHED implies the mark */
+    if (chunk->done == chunk->count) /* FINISHED replaces EVENT_MARK */
         chunk->mark = 0;
 }
 
-/* Ends the command after all that was done is taken. */
+/* Ends the command, all of whose results were taken over. */
 static void end_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -453,7 +451,7 @@ static void end_command(struct exec *exec)
     exec->executor.is_away = remote->helper.has_next;
 }
 
-/* Withdraws the command given ahead, because the one before it ended early. */
+/* Withdraws the command that was given ahead, because the one before it ended early. */
 static void take_next_back(struct exec *exec)
 {
     const bool is_back = helper_withdraw(&exec->remote.helper);
@@ -462,10 +460,10 @@ static void take_next_back(struct exec *exec)
     (void)is_back;
 }
 
-/* Finds the iteration that killed the helper: the one that had begun. It may be retried even if the chunk is run with
- * care: another helper costs no worker, and a copy run with care may not have killed anything. If several had begun
- * they are run again one by one; if none, the helper died of something else. The same if some of those that took too
- * long together were finished just before the kill. */
+/* Finds the iteration that killed the helper: the one that had begun. It may be retried even in a chunk that is run
+ * with care, because another helper costs no worker, and a chunk run with care need not have killed anything. If
+ * several had begun, they are run again one by one; the same if some of a call that took too long were finished just
+ * before the kill. If none had begun, something else killed the helper. */
 static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -484,7 +482,6 @@ static void blame_iterations(struct exec *exec)
     chunk->died = chunk->failed;
 }
 
-/* Handles the answer to a finished command. */
 static void take_answer(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -505,7 +502,7 @@ static void take_answer(struct exec *exec)
     exec->chunk.final = exec->chunk.failed && work->final;
 }
 
-/* Waits briefly for a short command, which is faster than sleeping where messages wake the worker. */
+/* Waits briefly for a short command: sleeping until a message wakes the worker would take longer. */
 static void await_short(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -514,7 +511,7 @@ static void await_short(struct exec *exec)
         helper_await_moment(&remote->helper);
 }
 
-/* Ends the command with what has begun if a part is overdue. */
+/* Cuts the command to the iterations that have begun if a part is overdue. */
 static void look_for_late_part(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -543,7 +540,7 @@ bool exec_remote_turn(struct exec *exec)
             exec_tell_overdue(exec, why);
         memcpy(exec->error, why, sizeof exec->error);
     }
-    if (!remote->posted) { /* a helper opens the kernel, or could not */
+    if (!remote->posted) {
         if (died && !may_open_again(exec)) {
             exec->chunk.failed = true;
             remote->deaths = 0;
@@ -555,7 +552,7 @@ bool exec_remote_turn(struct exec *exec)
         end_command(exec);
         take_next_back(exec);
         blame_iterations(exec);
-    } else if (remote->helper.state != HELPER_RUNNING) { /* state before the results were taken */
+    } else if (remote->helper.state != HELPER_RUNNING) { /* it had finished before take_done() */
         take_answer(exec);
         if (!helper_work(&remote->helper)->is_complete)
             take_next_back(exec);
@@ -578,7 +575,7 @@ void exec_remote_look(struct exec *exec)
     bool is_awaited = exec->chunk.running && !exec_buffer_in_use(exec)->sent && exec_can_compute(exec);
     bool has_nothing = remote->helper.state == HELPER_READY || (remote->helper.state == HELPER_OPENING && !is_awaited);
     if (has_nothing && remote->helper.rests)
-        helper_look(&remote->helper, unused); /* the next command starts another helper if it has died */
+        helper_look(&remote->helper, unused); /* notices its death: the next command starts another helper */
 }
 
 bool exec_remote_rest(struct exec *exec)
@@ -598,7 +595,7 @@ uint64_t exec_remote_cut(struct exec *exec, uint64_t kept)
         return kept;
     uint64_t end = remote->base +
                    channel_cut(&helper_work(&remote->helper)->claims, kept > remote->base ? kept - remote->base : 0);
-    return end > kept ? end : kept; /* the command may have been cut before; what follows it is not given */
+    return end > kept ? end : kept; /* the command may end before `kept`; the rest was not given yet */
 }
 
 bool exec_remote_put_off(struct exec *exec)
@@ -641,7 +638,7 @@ bool exec_remote_has_ended(struct exec *exec)
         return false;
     if (remote->posted)
         end_command(exec);
-    if (helper->has_next && helper_go_on(helper)) { /* it had begun an unwanted command */
+    if (helper->has_next && helper_go_on(helper)) { /* the helper has begun a command that is not wanted */
         helper_kill(helper);
         helper_look(helper, unused);
     }
@@ -664,7 +661,7 @@ static bool give_probe_up(struct exec *exec)
     return end_probe(exec, &unknown);
 }
 
-/* Gives the helper the probe command, or starts a helper. True if that is impossible. */
+/* Gives the helper the probe command, or starts a helper first. Returns true if the probe was given up. */
 static bool post_probe(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -691,7 +688,8 @@ void exec_remote_begin_probe(struct exec *exec)
     exec->executor.is_away = true;
 }
 
-/* After the death of the helper another one begins, without the iteration that killed it. */
+/* After a helper has died in a probe: repeats the probe without the iteration that killed it. Returns true if the probe
+ * was given up. */
 static bool probe_again(struct exec *exec)
 {
     struct channel *channel = exec->remote.helper.channel;

@@ -14,11 +14,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* Successive deaths of helpers without a call of the kernel after which the worker gives up. */
+/* After this many successive helpers have died without calling the kernel, the worker gives up. */
 #define TEAM_DEATHS_MAX 10
-/* Time for the idle threads to end after the run. */
+/* How long the idle threads may take to end after the run. */
 #define TEAM_END_NS 2000000000u
-/* As in remote.c. */
+/* An adaptive limit is this multiple of the longest call seen, as in remote.c. */
 #define TEAM_LIMIT_TIMES   100
 #define TEAM_LIMIT_LOOK_NS 100000000u
 
@@ -65,8 +65,7 @@ int remote_team_init(struct thread_pool *pool, size_t slot_room)
     struct exec_config config = pool->config.exec;
     struct error error;
     const struct exec_team team = {.threads = pool->config.threads, .spread = config.spread, .slot_room = slot_room};
-    config.collect = config.spread =
-        false; /* for the executor that probes; the threads read their settings from the share */
+    config.collect = config.spread = false; /* for the executor that probes; the threads use `team` */
     config.team = &team;
     pool->team.remote = remote;
     if (remote == NULL || exec_init(&remote->exec, &config) < 0) {
@@ -148,7 +147,7 @@ static uint64_t limit_of_team(const struct thread_pool *pool)
 {
     const struct exec_config *config = &pool->config.exec;
     uint64_t longest_ns = pool->team.remote->longest_ns;
-    if (pool->team.remote->exec.remote.standing.longest_ns > longest_ns) /* of the probe */
+    if (pool->team.remote->exec.remote.standing.longest_ns > longest_ns) /* the probe may have seen a longer one */
         longest_ns = pool->team.remote->exec.remote.standing.longest_ns;
     if (!config->limit_adapts)
         return config->limit_ns;
@@ -224,7 +223,7 @@ bool remote_team_rest(struct thread_pool *pool)
 {
     struct helper *helper = &pool->team.remote->exec.remote.helper;
     if (!pool->oldest.alone)
-        helper_rest(&pool->exec.remote.helper); /* so that its end is noticed */
+        helper_rest(&pool->exec.remote.helper); /* so that the end of its command is noticed */
     return helper_rest(helper) && !atomic_load(&pool->team.share->has_work);
 }
 

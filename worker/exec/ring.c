@@ -12,10 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Slots in addition to one per thread: single-iteration chunks then keep all threads busy. */
+/* More slots than threads, so that chunks of a single iteration keep all threads busy. */
 #define SPARE_SLOTS 8
-/* A word has the next step of a slot in its lower half and the end of the steps in its upper half. Threads that find
- * the slot dry have added some steps in vain, up to RING_AHEAD_MAX each: RING_STEPS_MAX leaves room for these. */
+/* A slot's word has its next step in the lower half and the end of its steps in the upper half. A thread that finds the
+ * slot dry has incremented the step in vain, by up to RING_AHEAD_MAX: RING_STEPS_MAX leaves room for these increments.
+ */
 #define STEP_BITS 32
 
 static uint64_t ring_steps(uint64_t step, uint64_t end)
@@ -61,7 +62,7 @@ size_t ring_bytes(unsigned threads)
            ring_places(threads) * sizeof(struct ring_slot);
 }
 
-/* Makes room for measurements if the technique has no closed form. False: memory runs out. */
+/* Allocates measurements if the technique has no closed form. False if memory runs out. */
 static bool init_measured(struct ring *ring, const struct sched_spec *technique)
 {
     if (technique->technique->at != NULL)
@@ -131,7 +132,6 @@ void ring_fini(struct ring *ring)
     ring->slots = 0;
 }
 
-/* Asserts invariants. Threads may change other values meanwhile, but nothing that is asserted. */
 void ring_check(const struct ring *ring)
 {
     const uint64_t oldest = atomic_load(&ring->state->oldest), begun = ring_begun(ring);
@@ -154,7 +154,7 @@ struct ring_slot *ring_free_slot(struct ring *ring)
     uint64_t begun = ring_begun(ring), oldest = atomic_load_explicit(&ring->state->oldest, memory_order_relaxed);
     if (begun < ring->slots)
         return ring_slot(ring, begun);
-    uint64_t before = begun - ring->slots; /* number under which the slot was last used */
+    uint64_t before = begun - ring->slots; /* the number under which the slot's place was used before */
     if (before >= oldest)
         return NULL;
     atomic_store(&ring->state->wanted, true);
@@ -165,7 +165,7 @@ struct ring_slot *ring_free_slot(struct ring *ring)
     return ring_slot(ring, begun);
 }
 
-/* Fills in the slot; threads see it after it has begun. */
+/* Fills in the slot, which threads do not see before ring_begin() has published it. */
 static void describe_slot(struct ring_slot *slot, const struct range *chunk, uint64_t part_most, unsigned char *records)
 {
     uint64_t part = (chunk->count + RING_PARTS - 1) / RING_PARTS;
@@ -190,7 +190,7 @@ static void wake_sleepers(struct ring *ring, int most)
     syscall(SYS_futex, &ring->state->wakes, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
-/* Wakes as many sleeping threads as there is work for. */
+/* Wakes as many sleeping threads as can get work from `chunks` chunks. */
 static void wake_threads(struct ring *ring, uint64_t chunks)
 {
     uint32_t asleep = atomic_load(&ring->state->asleep);
@@ -198,7 +198,7 @@ static void wake_threads(struct ring *ring, uint64_t chunks)
         wake_sleepers(ring, chunks < asleep ? (int)chunks : INT_MAX);
 }
 
-/* Passes the thread's new measurements to the slot's technique. */
+/* Passes what the thread has measured since the last call to the slot's technique. */
 static void feed_slot(struct ring *ring, struct ring_plan *plan, unsigned thread)
 {
     const struct ring_measured *all = &ring->measured[thread];
@@ -213,12 +213,11 @@ static void feed_slot(struct ring *ring, struct ring_plan *plan, unsigned thread
     sched_feedback(&plan->sched, &feedback);
 }
 
-/* Makes the plan for a slot of so many iterations. */
 static int make_plan(struct ring *ring, struct ring_plan *plan, uint64_t number, uint64_t count, struct error *error)
 {
     int result;
     drop_bounds(plan);
-    if (ring_learns(ring)) { /* the technique begins a time step, with all measurements from other slots */
+    if (ring_learns(ring)) { /* the technique begins a time step, after it has got all measurements from other slots */
         pthread_mutex_lock(&ring->learning);
         for (unsigned i = 0; i < ring->threads; i++)
             feed_slot(ring, plan, i);
@@ -328,7 +327,8 @@ uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot)
     return undrawn;
 }
 
-/* First step from `from` on before which at least `least` iterations are drawn; `end` if none. */
+/* Returns the first step from `from` on before which at least `least` iterations are drawn, or `end` if there is none.
+ */
 static uint64_t step_behind(const struct ring_plan *plan, uint64_t from, uint64_t end, uint64_t least)
 {
     while (from < end) {
@@ -341,8 +341,8 @@ static uint64_t step_behind(const struct ring_plan *plan, uint64_t from, uint64_
     return end;
 }
 
-/* Lowers the end of the slot's steps, but not below steps that are drawn meanwhile. Returns the number of iterations
- * before it. */
+/* Lowers the end of the slot's steps, but not below steps that are drawn meanwhile. Returns how many iterations remain.
+ */
 static uint64_t cut_steps(const struct ring_plan *plan, struct ring_slot *slot, uint64_t least)
 {
     uint64_t steps = atomic_load_explicit(&slot->step, memory_order_relaxed), old_end = end_of_steps(steps);
@@ -369,7 +369,7 @@ uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least)
         kept = cut_steps(plan_of(ring, slot), slot, least);
     }
     assert(kept <= slot->kept && "what was cut off does not come back");
-    for (uint64_t at = kept, next; at < slot->kept; at = next) { /* these will not be done in this slot */
+    for (uint64_t at = kept, next; at < slot->kept; at = next) { /* cut iterations count as done */
         uint64_t index = at / slot->part_count, part_end = (index + 1) * slot->part_count;
         next = part_end < slot->kept ? part_end : slot->kept;
         atomic_fetch_add_explicit(&slot->part[index].done, next - at, memory_order_acq_rel);
@@ -389,7 +389,6 @@ void ring_stop(struct ring *ring)
     wake_sleepers(ring, INT_MAX);
 }
 
-/* Number of iterations of [first, end) in [from, to). */
 static uint64_t common_of(uint64_t first, uint64_t end, uint64_t from, uint64_t to)
 {
     first = first > from ? first : from;
@@ -397,8 +396,8 @@ static uint64_t common_of(uint64_t first, uint64_t end, uint64_t from, uint64_t 
     return first < end ? end - first : 0;
 }
 
-/* Keeps the rest of a draw after the part in which its thread was: there an iteration may be to blame, and the exact
- * progress is unknown. */
+/* Keeps the rest of a thread's draw after the part in which the thread was. In that part an iteration may be to blame,
+ * and the exact progress is unknown. */
 static void mend_draw(struct ring *ring, struct ring_thread *own)
 {
     const uint64_t at = atomic_load(&own->at), oldest = atomic_load(&ring->state->oldest);
@@ -417,7 +416,7 @@ static void mend_draw(struct ring *ring, struct ring_thread *own)
         atomic_store(&own->at, RING_NOWHERE);
 }
 
-/* Iterations of the slot in [from, to) that will be drawn, or continued. */
+/* Number of the slot's iterations in [from, to) that will still be drawn, or are the rest of a draw. */
 static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from, uint64_t to)
 {
     const struct ring_slot *slot = ring_slot(ring, number);
@@ -439,8 +438,8 @@ static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from,
     return count;
 }
 
-/* Compares, for each part, what is not done with what will be done: a difference was lost in a thread's hands, or
- * between two of its stores. */
+/* Compares what is not done with what will still be done, for each part. If they differ, iterations were lost while a
+ * thread computed them or between two of its stores. */
 static void mend_slot(struct ring *ring, uint64_t number)
 {
     struct ring_slot *slot = ring_slot(ring, number);
@@ -455,7 +454,7 @@ static void mend_slot(struct ring *ring, uint64_t number)
         }
         sum += size - coming;
     }
-    atomic_store(&slot->done, sum - (slot->count - slot->kept)); /* iterations that were cut off are not done */
+    atomic_store(&slot->done, sum - (slot->count - slot->kept)); /* without iterations that were cut off */
 }
 
 void ring_mend(struct ring *ring)
@@ -477,7 +476,7 @@ static bool has_next(struct ring *ring, const struct ring_thread *own)
     return (own->next > oldest ? own->next : oldest) < atomic_load(&ring->state->begun);
 }
 
-/* Makes the plan of a slot that another process has begun. Its owner has made the same one. */
+/* Makes the plan of a slot that the owner's process has begun. The owner has made the same plan. */
 static void join_plan(struct ring *ring, const struct ring_slot *slot, uint64_t number)
 {
     struct ring_plan *plan = &ring->plan[number % ring->slots];
@@ -489,7 +488,7 @@ static void join_plan(struct ring *ring, const struct ring_slot *slot, uint64_t 
                 make_plan(ring, plan, number, slot->count, &unused) == 0;
     pthread_mutex_unlock(&ring->learning);
     if (!made)
-        abort(); /* memory has run out */
+        abort(); /* memory has run out; the worker starts another helper */
 }
 
 static void go_to_slot(struct ring *ring, struct ring_thread *own)
@@ -554,7 +553,7 @@ bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step)
     const uint64_t steps = atomic_fetch_add_explicit(&slot->step, most, memory_order_relaxed);
     const uint64_t count = end_of_steps(steps);
     *step = next_step(steps);
-    if (*step >= count) { /* takes a step that another thread has drawn ahead */
+    if (*step >= count) { /* the slot is dry: take a step that another thread has drawn ahead */
         for (unsigned i = 0; slot->many && i < ring->threads; i++)
             if (ring_take_ahead(&ring->thread[i].ahead, own->index, step))
                 return true;

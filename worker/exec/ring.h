@@ -43,158 +43,148 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Limit of steps in a slot: next step and end share one word. */
+/* Limit of steps in a slot, because next step and end share one word. */
 #define RING_STEPS_MAX (UINT64_C(1) << 31)
-/* Threads that write to different lines do not disturb each other; processors fetch two cache lines at a time. */
-#define RING_LINE 128
-/* Limit of parts in a slot. */
+/* Threads that write to different lines do not slow each other down. Two cache lines, because processors fetch pairs.
+ */
+#define RING_LINE  128
 #define RING_PARTS 64
 
 struct ring_part {
-    _Atomic uint64_t done; /* finished iterations */
+    _Atomic uint64_t done;
     _Atomic uint64_t digest;
     _Atomic bool failed; /* an iteration has failed: the whole part is repeated, and its digest does not count */
 };
 
-/* Sums of a thread's measurements. */
 struct ring_measured {
     uint64_t iterations, time_ns;
 };
 
 struct ring_slot {
     _Alignas(RING_LINE) _Atomic uint64_t step; /* next scheduling step and end of the steps: ring_steps() */
-    /* constant while threads may draw */
+    /* the following members do not change while threads may draw */
     _Alignas(RING_LINE) uint64_t first;
-    uint64_t count, part_count;                /* iterations, also those cut off; and of each part but the last */
-    unsigned char *records;                    /* its records, for threads of the owner's process; NULL: none */
-    unsigned place;                            /* index of its records, for threads of other processes */
-    uint64_t learned_end;                      /* end of the drawable iterations, without a closed form */
-    bool many;                                 /* chunks of one iteration: several may be drawn at once */
-    bool empty;                                /* nothing to draw */
-    _Alignas(RING_LINE) uint64_t kept;         /* for the owner: iterations not cut off */
-    _Alignas(RING_LINE) _Atomic uint64_t done; /* progress: finished iterations */
-    _Atomic uint64_t busy_ns;                  /* sum over all threads */
-    _Atomic uint64_t began_ns, ended_ns;       /* begin of the first iteration, and last report */
+    uint64_t count, part_count; /* iterations of the slot, also those cut off; of each part but the last */
+    unsigned char *records;     /* the slot's records, for threads of the owner's process; NULL: none */
+    unsigned place;             /* index of the slot's records in shared memory, for threads of another process */
+    uint64_t learned_end;       /* without a closed form: end of the iterations that can be drawn */
+    bool many;                  /* chunks are single iterations, so several may be drawn at once */
+    bool empty;
+    _Alignas(RING_LINE) uint64_t kept; /* for the owner: number of iterations that were not cut off */
+    _Alignas(RING_LINE) _Atomic uint64_t done;
+    _Atomic uint64_t busy_ns;            /* computing time of all threads */
+    _Atomic uint64_t began_ns, ended_ns; /* when the first iteration began; time of the last report */
     struct ring_part part[RING_PARTS];
 };
 
-/* How a slot is cut, for one process. Without a closed form, `sched`, `seen` and the slot's learned_end are protected
- * by ring->learning. */
 struct ring_plan {
-    _Atomic uint64_t number; /* slot for which it is made, plus 1 */
+    _Atomic uint64_t number; /* number of the slot for which the plan was made, plus 1 */
     struct sched_bounds bounds;
     struct sched sched;
-    struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
+    struct ring_measured *seen; /* [threads], the measurements that `sched` has got; NULL with a closed form */
     bool bounded;
 };
 
-/* A thread's position, and what it has done there but not reported. */
+/* Where a thread is, and what it has done there but not reported. */
 struct ring_thread {
-    _Alignas(RING_LINE) _Atomic uint64_t at; /* slot, or RING_NOWHERE */
-    _Atomic uint64_t ahead;                  /* steps drawn ahead that no thread has begun: ring_ahead() */
-    uint64_t index;                          /* index of the slot in the ring */
-    unsigned ahead_most;                     /* steps to draw at once; 0 means 1 */
-    struct ring_slot *slot;                  /* NULL: none */
-    uint64_t next;                           /* no earlier slot has anything for it */
-    struct ring_part *part;                  /* NULL: none */
+    _Alignas(RING_LINE) _Atomic uint64_t at;
+    _Atomic uint64_t ahead;
+    uint64_t index;
+    unsigned ahead_most; /* steps to draw at once; 0 means 1 */
+    struct ring_slot *slot;
+    uint64_t next; /* slots before this number have nothing for the thread */
+    struct ring_part *part;
     uint64_t part_first, part_end;
     uint64_t done, digest;
-    _Atomic uint64_t drawn;           /* rest of its last draw: ring_drawn() */
-    _Atomic uint64_t calls;           /* begun calls of the kernel */
-    _Atomic uint64_t chunks, busy_ns; /* draws and their time, for statistics */
+    _Atomic uint64_t drawn; /* the rest of the thread's last draw: ring_drawn() */
+    _Atomic uint64_t calls;
+    _Atomic uint64_t chunks, busy_ns; /* number of draws and their computing time, for statistics */
 };
 
 #define RING_NOWHERE UINT64_MAX
 
-/* Whether threads draw and compute. */
 enum ring_halt { RING_GOES_ON, RING_HELD, RING_STOPPED };
 
-/* The words shared by all slots. */
 struct ring_state {
-    _Alignas(RING_LINE) _Atomic uint64_t begun;        /* slots begun so far */
-    _Atomic uint64_t oldest;                           /* earlier slots are out of use */
-    _Atomic bool wanted;                               /* the owner waits for a slot that a thread uses */
-    _Atomic uint32_t halt;                             /* an enum ring_halt */
-    _Alignas(RING_LINE) _Atomic uint64_t empty_before; /* a thread has found nothing to draw in earlier slots */
+    _Alignas(RING_LINE) _Atomic uint64_t begun;
+    _Atomic uint64_t oldest; /* slots before this number are out of use */
+    _Atomic bool wanted;     /* the owner waits until a thread leaves a slot */
+    _Atomic uint32_t halt;
+    _Alignas(RING_LINE) _Atomic uint64_t empty_before; /* slots before this number were found dry */
     _Atomic uint32_t asleep, parked; /* threads that wait for a slot; threads that pause while the ring is held */
-    _Atomic uint32_t wakes;          /* sleeping threads wait on it */
+    _Atomic uint32_t wakes;          /* futex word of the sleeping threads */
 };
 
 struct ring {
     unsigned threads, slots;
-    struct ring_state *state;       /* followed by the threads and the slots; owned if `memory` is */
-    struct ring_slot *slot;         /* [slots] */
-    struct ring_thread *thread;     /* [threads] */
+    struct ring_state *state; /* followed by the threads and the slots; owned if `memory` is not NULL */
+    struct ring_slot *slot;
+    struct ring_thread *thread;
     struct ring_plan *plan;         /* [slots], owned */
     void *memory;                   /* owned; NULL: the state is in the caller's memory */
-    bool joined;                    /* the owner is another process */
-    struct ring_measured *measured; /* [threads], then what each slot has seen; owned, NULL with a closed form */
-    pthread_mutex_t learning;       /* for techniques without a closed form; with `joined` for making plans */
+    bool joined;                    /* this process has only the threads; the owner of the ring is another process */
+    struct ring_measured *measured; /* [threads], then `seen` of each plan; owned; NULL with a closed form */
+    pthread_mutex_t learning;       /* protects techniques without a closed form; with `joined`, the making of plans */
     void (*notify)(void *context);
     void *context;
 };
 
-/* `notify` is called by any thread when a part or a slot is finished, nothing is left to draw, or it leaves a slot that
- * the owner wants. Fails if the technique is unsuitable or memory runs out; then nothing is owned. */
+/* Any thread calls `notify` when a part or a slot is finished, when nothing is left to draw, and when it leaves a slot
+ * that the owner wants. Fails if the technique is unsuitable or memory runs out; then nothing is owned. */
 int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *technique, void (*notify)(void *context),
               void *context, struct error *error);
 
-/* Number of slots for so many threads. */
 unsigned ring_places(unsigned threads);
 
-/* Size of the memory shared by the processes of a ring. */
 size_t ring_bytes(unsigned threads);
 
-/* The same in shared memory, ring_bytes() of zeros aligned to RING_LINE, for a technique with a closed form: called by
- * the owner, then by the process of the threads with `joins`. */
+/* Like ring_init(), for a technique with a closed form, in shared memory: ring_bytes() of zeros, aligned to RING_LINE.
+ * The owner calls it first, then the process of the threads with `joins`. */
 int ring_init_shared(struct ring *ring, void *memory, bool joins, unsigned threads, const struct sched_spec *technique,
                      void (*notify)(void *context), void *context, struct error *error);
 void ring_fini(struct ring *ring);
 
-/* Asserts invariants; for the owner. */
 void ring_check(const struct ring *ring);
 
-/* For the owner, as the functions up to ring_is_empty(). The next slot to begin, if it is out of use and no thread is
- * at it; else NULL. */
+/* This function and those up to ring_is_empty() are for the owner. Returns the slot to begin next; NULL if it is in use
+ * or a thread is at it. */
 struct ring_slot *ring_free_slot(struct ring *ring);
 
-/* Begins it with the iterations of `chunk`, 1 to RING_STEPS_MAX. Parts are as small as RING_PARTS permits, with at most
- * `part_most` iterations (0: no limit), which must suffice for `chunk`. On failure nothing has begun. */
+/* Begins the free slot with the iterations of `chunk`, 1 to RING_STEPS_MAX of them. Parts are as small as RING_PARTS
+ * permits, with at most `part_most` iterations (0: no limit), which must suffice for `chunk`. On failure nothing has
+ * begun. */
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
                struct error *error);
 
-/* Begins the next slot without anything to draw: its iterations are done elsewhere. */
+/* Begins the next slot with nothing to draw: its iterations are computed elsewhere. */
 void ring_begin_empty(struct ring *ring, const struct range *chunk);
 
-/* True if no thread from `first` on is at a slot; else `notify` is called when one leaves. */
+/* True if no thread with an index from `first` on is at a slot; otherwise `notify` is called when one leaves. */
 bool ring_is_left(struct ring *ring, unsigned first);
 
-/* Prevents further draws from slot `number`. */
 void ring_close_slot(struct ring *ring, uint64_t number);
 
-/* Undrawn iterations of the slot, which may be drawn meanwhile. */
+/* Number of undrawn iterations of the slot. Threads may draw some of them meanwhile. */
 uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot);
 
-/* Cuts undrawn draws off the end of the slot, but leaves at least `least` iterations. Returns how many it keeps. */
+/* Cuts undrawn steps off the end of the slot, but keeps at least `least` iterations. Returns how many it keeps. */
 uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least);
 
-/* Takes all slots before `number` out of use. */
 void ring_release(struct ring *ring, uint64_t number);
 
-/* Repairs the ring after the process of the threads has died; no thread is at a slot any more. A part with iterations
- * that may have begun and are not done has failed and is not computed in the ring: those of its iterations that will
- * not be drawn count as done. Other draws are kept for the threads with the same index, which get them by
+/* Repairs the ring after the process of the threads has died. No thread is at a slot any more. A part with iterations
+ * that may have begun and are not done is marked as failed and is not computed in the ring: those of its iterations
+ * that will not be drawn count as done. Other draws are kept for the threads with the same index, which get them by
  * ring_resume(). */
 void ring_mend(struct ring *ring);
 
-/* Pauses the threads after their present calls of the kernel. True if all are paused; else `notify` is called when they
- * are. */
+/* Makes the threads pause after their present calls of the kernel. True if all pause; otherwise `notify` is called when
+ * they do. */
 bool ring_hold(struct ring *ring);
 
-/* Continues the threads. */
 void ring_go_on(struct ring *ring);
 
-/* Stops the ring: threads draw no more, and sleeping ones wake. */
+/* Stops the ring: threads draw nothing more, and sleeping threads wake up. */
 void ring_stop(struct ring *ring);
 
 static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t number)
@@ -202,7 +192,7 @@ static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t numb
     return &ring->slot[number % ring->slots];
 }
 
-/* True if a thread has found nothing to draw in all slots. */
+/* True if a thread has found every slot dry. */
 static inline bool ring_is_empty(const struct ring *ring)
 {
     return atomic_load(&ring->state->empty_before) == atomic_load(&ring->state->begun);
@@ -213,30 +203,29 @@ static inline uint64_t ring_begun(const struct ring *ring)
     return atomic_load_explicit(&ring->state->begun, memory_order_relaxed); /* only the owner writes it */
 }
 
-/* For each thread with its index, as the following functions. In a process that has joined: returns to the slot of this
- * thread in the previous process. */
+/* This function and those below are for a thread, with its index. In a process that has joined: returns to the slot at
+ * which the thread with this index was in the previous process. */
 void ring_resume(struct ring *ring, unsigned thread);
 
-/* The rest of a draw in one word: iterations, relative to the first of the slot. */
+/* The rest of a draw in one word. Iterations are relative to the first of the slot. */
 static inline uint64_t ring_drawn(uint64_t next, uint64_t end)
 {
     return next | end << 32;
 }
 
-/* Moves to the next begun slot. False: there is none. */
 bool ring_enter(struct ring *ring, unsigned thread);
 
-/* Leaves a dry slot after everything was reported. */
+/* Leaves a dry slot. The thread must have reported everything. */
 void ring_leave(struct ring *ring, unsigned thread);
 
-/* True for a technique without a closed form, which needs ring_learn(). */
+/* True if the technique has no closed form, so that ring_learn() must be called. */
 static inline bool ring_learns(const struct ring *ring)
 {
     return ring->measured != NULL;
 }
 
-/* Steps drawn ahead, in one word: index of the slot, first step, number. While a thread is at a slot its index is not
- * reused, so the word cannot mean another slot. */
+/* Steps that were drawn ahead, in one word: index of the slot, first step, number of steps. While a thread is at a slot
+ * its index is not reused, so the word cannot mean another slot. */
 #define RING_AHEAD_MAX       15
 #define RING_AHEAD_LEFT_BITS 4
 #define RING_AHEAD_STEP_BITS 40
@@ -247,10 +236,10 @@ static inline uint64_t ring_ahead(uint64_t index, uint64_t step, uint64_t left)
     return ((index << RING_AHEAD_STEP_BITS | step) << RING_AHEAD_LEFT_BITS) | left;
 }
 
-/* Takes a step of slot `index` that was drawn ahead by any thread. False: there is none. */
+/* Takes a step of the slot with this index that some thread has drawn ahead. False if there is none. */
 static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint64_t *step)
 {
-    const uint64_t one = ring_ahead(0, 1, 0) - 1; /* next step, one less */
+    const uint64_t one = ring_ahead(0, 1, 0) - 1; /* adding it increments the step and decrements the number */
     uint64_t word = atomic_load_explicit(ahead, memory_order_relaxed);
     do
         if (word % (1u << RING_AHEAD_LEFT_BITS) == 0 || word >> (64 - RING_AHEAD_SLOT_BITS) != index)
@@ -261,10 +250,10 @@ static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint
     return true;
 }
 
-/* Draws a step of the slot, and further ones ahead if possible. False: the slot is dry. */
+/* Draws a step of the slot, and if possible further ones ahead. False if the slot is dry. */
 bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step);
 
-/* Draws iterations `*first` to `*end` - 1 from the thread's slot. False: the slot is dry. */
+/* Draws iterations [*first, *end) from the thread's slot. False if the slot is dry. */
 static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end)
 {
     struct ring_thread *own = &ring->thread[thread];
@@ -278,22 +267,21 @@ static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first
     return true;
 }
 
-/* The same if ring_learns(), after ring_draw() has found all slots dry. */
+/* The same for a technique without a closed form, after ring_draw() has found all slots dry. */
 bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end);
 
-/* Records that the thread took `time_ns` for so many iterations, for its next draw. Only if ring_learns(). */
+/* Records that the thread took `time_ns` for `iterations` iterations; its next draw uses this. Only if ring_learns().
+ */
 void ring_learn(struct ring *ring, unsigned thread, uint64_t iterations, uint64_t time_ns);
 
-/* Moves the thread to the part of `iteration`, which it has drawn, and reports the previous part. */
+/* Moves the thread to the part of `iteration`, which it has drawn. Reports the previous part. */
 void ring_take_part(struct ring *ring, unsigned thread, uint64_t iteration, uint64_t now_ns);
 
-/* Reports what the thread has done. */
 void ring_tell(struct ring *ring, unsigned thread, uint64_t now_ns);
 
-/* Marks the thread's part as failed. */
 static inline void ring_fail(struct ring_thread *own)
 {
-    atomic_store_explicit(&own->part->failed, true, memory_order_relaxed); /* ordered by the report */
+    atomic_store_explicit(&own->part->failed, true, memory_order_relaxed); /* ring_tell() orders it */
 }
 
 static inline bool ring_has_failed(const struct ring_thread *own)
@@ -306,14 +294,12 @@ static inline bool ring_is_stopped(const struct ring *ring)
     return atomic_load_explicit(&ring->state->halt, memory_order_relaxed) == RING_STOPPED;
 }
 
-/* True if no thread may compute: the ring is held or stopped. */
 static inline bool ring_is_halted(const struct ring *ring)
 {
     return atomic_load_explicit(&ring->state->halt, memory_order_relaxed) != RING_GOES_ON;
 }
 
-/* Waits while the ring is held. */
 void ring_park(struct ring *ring);
 
-/* Waits for a slot to enter, or the end: spins for `spin_ns`, then sleeps. */
+/* Waits until there is a slot to enter or the ring is stopped: spins for `spin_ns`, then sleeps. */
 void ring_wait(struct ring *ring, unsigned thread, uint64_t spin_ns);

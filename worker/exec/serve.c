@@ -17,26 +17,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long a helper spins for the next command before it sleeps: with a core for each, and with a shared core, where it
- * only yields once. */
+/* How long a helper spins for the next command before it sleeps: if it has a core of its own, and if it shares the
+ * worker's core, where it only yields once. */
 #define SERVE_SPIN_NS  20000u
 #define SERVE_YIELD_NS 1u
 
 struct server {
     struct exec exec;
-    struct thread_pool team; /* if the worker has threads */
+    struct thread_pool team;
     struct channel *channel;
-    struct channel_work *work; /* data of the present command */
+    struct channel_work *work;
     unsigned char *memory;
     int file, bell;
     struct {
-        unsigned char *memory; /* mapped; NULL: not yet */
+        unsigned char *memory; /* mapped; NULL: not mapped yet */
         uint64_t room;
     } blocks[CHANNEL_WORKS];
     struct {
-        unsigned char *memory; /* mapped; NULL: not yet */
+        unsigned char *memory;
         uint64_t at, bytes;
-    } rows[CHANNEL_ROWS]; /* in a loop with dependencies */
+    } rows[CHANNEL_ROWS];
 };
 
 static void serve_fail(struct channel_work *work, enum channel_result result, const char *why)
@@ -45,14 +45,13 @@ static void serve_fail(struct channel_work *work, enum channel_result result, co
     snprintf(work->error, sizeof work->error, "%s", why);
 }
 
-/* Place of the command's blocks. */
 static unsigned place_of_blocks(const struct server *server)
 {
     return (unsigned)(server->work - server->channel->works);
 }
 
-/* Maps `room` bytes for the command's blocks. -1 if memory runs out. A copy of this process that the kernel forks does
- * not inherit the mappings: one that returns from the kernel crashes here and answers nothing. */
+/* Maps `room` bytes for the command's blocks. Returns -1 if memory runs out. If the kernel forks, its copy of this
+ * process does not inherit the mapping: a copy that returns from the kernel crashes here and answers nothing. */
 static int map_blocks(struct server *server, uint64_t room)
 {
     const unsigned i = place_of_blocks(server);
@@ -66,7 +65,7 @@ static int map_blocks(struct server *server, uint64_t room)
     return memory == MAP_FAILED ? -1 : 0;
 }
 
-/* Extends the command's blocks to `end`, and the file if necessary. -1 if memory runs out. */
+/* Extends the command's blocks to `end`, and the file if necessary. Returns -1 if memory runs out. */
 static int extend_blocks(struct server *server, uint64_t end)
 {
     const uint64_t apart = server->channel->blocks_apart;
@@ -78,7 +77,8 @@ static int extend_blocks(struct server *server, uint64_t end)
     return map_blocks(server, end);
 }
 
-/* Appends the output of a call's iterations to the blocks. -1 if memory runs out; then they have no output. */
+/* Appends the output of the last `count` iterations to the blocks. Returns -1 if memory runs out; their output is then
+ * dropped. */
 static int put_blocks(struct server *server, uint64_t count, struct channel_done *done)
 {
     struct exec *exec = &server->exec;
@@ -97,7 +97,6 @@ static int put_blocks(struct server *server, uint64_t count, struct channel_done
     return 0;
 }
 
-/* Number of iterations to claim for the next call of the kernel. */
 static uint64_t claim_size(const struct exec *exec, uint64_t singly)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -108,7 +107,6 @@ static uint64_t claim_size(const struct exec *exec, uint64_t singly)
     return exec_call_size(exec, has_room ? most : exec_least(most, exec->records.capacity));
 }
 
-/* Accounts for a successful call. */
 static int count_call(struct server *server, uint64_t count, const void *records, struct channel_done *done)
 {
     struct exec *exec = &server->exec;
@@ -131,7 +129,6 @@ static int count_call(struct server *server, uint64_t count, const void *records
     return 0;
 }
 
-/* True if the next call may begin. */
 static bool may_go_on(const struct server *server, const struct channel_done *done)
 {
     const struct exec *exec = &server->exec;
@@ -140,8 +137,8 @@ static bool may_go_on(const struct server *server, const struct channel_done *do
             exec->ended_ns < atomic_load_explicit(&server->channel->until_ns, memory_order_relaxed));
 }
 
-/* Computes the range call by call until it is done, the worker has cut it, there are many blocks, time is over, or an
- * iteration fails. Iterations of a failed call are run one by one. */
+/* Computes the range call by call. Ends when it is done, the worker has cut it, there are many blocks, its time is
+ * over, or an iteration fails. The iterations of a failed call are run again one by one. */
 static void serve_run(struct server *server)
 {
     struct exec *exec = &server->exec;
@@ -186,7 +183,7 @@ static void serve_run(struct server *server)
     chunk->running = false;
 }
 
-/* Maps the place for the results of a step unless it is mapped. NULL if memory runs out. */
+/* Maps the place of a step's results unless it is mapped already. Returns NULL if memory runs out. */
 static unsigned char *map_rows(struct server *server, const struct channel_block *given)
 {
     const unsigned i = given->rows % CHANNEL_ROWS;
@@ -200,13 +197,12 @@ static unsigned char *map_rows(struct server *server, const struct channel_block
     server->rows[i].memory = memory == MAP_FAILED ? NULL : memory;
     if (server->rows[i].memory == NULL)
         return NULL;
-    madvise(memory, given->rows_bytes, MADV_DONTFORK); /* see map_blocks() */
+    madvise(memory, given->rows_bytes, MADV_DONTFORK); /* as in map_blocks() */
     server->rows[i].at = given->rows_at;
     server->rows[i].bytes = given->rows_bytes;
     return memory;
 }
 
-/* Computes the step. */
 static void serve_block(struct server *server)
 {
     struct exec *exec = &server->exec;
@@ -236,7 +232,7 @@ static void serve_block(struct server *server)
         serve_fail(work, CHANNEL_FAILED, exec->error);
 }
 
-/* Computes an iteration for measurement; elements before it are zero. */
+/* Computes one iteration to time it, as if all elements before it were zero. */
 static void serve_row(struct server *server, uint64_t iteration)
 {
     struct exec *exec = &server->exec;
@@ -257,7 +253,7 @@ static void serve_row(struct server *server, uint64_t iteration)
     exec->config.kernel->run_block(exec->instance, &block, exec->error);
 }
 
-/* Runs a probe iteration, unless it has killed a helper. */
+/* Runs one probe iteration, unless it has crashed a helper before. */
 static void serve_probe_one(void *context, uint64_t iteration)
 {
     struct server *server = context;
@@ -269,7 +265,7 @@ static void serve_probe_one(void *context, uint64_t iteration)
         output_clear(&server->exec.records.output, iteration);
     atomic_store_explicit(&channel->probing, iteration + 1, memory_order_release);
     atomic_store_explicit(&channel->probed, atomic_load_explicit(&channel->probed, memory_order_relaxed) + 1,
-                          memory_order_release); /* no other thread writes it */
+                          memory_order_release); /* a plain increment suffices: only this thread writes the word */
     if (server->exec.config.loop->sync > 0)
         serve_row(server, iteration);
     else
@@ -300,8 +296,8 @@ static void serve_command(struct server *server, const struct exec_config *confi
     }
 }
 
-/* How long to spin for the next command. On a shared core only after a short command, which saves waking and sleeping.
- * */
+/* How long to spin for the next command. On a shared core the helper spins only after a short command, to save a sleep
+ * and a wake-up. */
 static uint64_t look_ns(const struct server *server, bool is_bound)
 {
     const enum channel_command command = server->work->command;
@@ -310,7 +306,6 @@ static uint64_t look_ns(const struct server *server, bool is_bound)
     return !is_bound ? SERVE_SPIN_NS : is_short ? SERVE_YIELD_NS : 0;
 }
 
-/* Copies the worker's settings. */
 static void take_config(const struct channel *channel, struct exec_config *config)
 {
     config->worker = channel->worker;
@@ -327,25 +322,25 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
     cpu_set_t cores;
     bool is_bound = sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) == 1;
     uint64_t spin_ns = 0;
-    bool goes_on = false; /* to a command given ahead */
+    bool goes_on = false;
     take_config(channel, &config);
     server = (struct server){.channel = channel, .memory = memory, .file = file, .bell = bell};
     for (bool leaves = false; !leaves;) {
         const uint32_t number = channel_await_call(channel, spin_ns, goes_on);
         server.work = channel_work(channel, number);
         leaves = server.work->command ==
-                 CHANNEL_LEAVE; /* read before the answer, after which there may be another command */
+                 CHANNEL_LEAVE; /* read before the answer, after which the worker may write the next command */
         serve_command(&server, &config, failure);
         if (leaves && channel->threads > 0)
             team_leave(&server.team);
         if (leaves && server.exec.open)
             executor_fini(&server.exec.executor);
-        spin_ns = look_ns(&server, is_bound); /* likewise */
+        spin_ns = look_ns(&server, is_bound); /* also read before the answer */
         goes_on = server.work->is_complete;
         server.work->ran_on = cores_current();
         atomic_store(&channel->answered, number);
         channel_wake_worker(channel, bell);
-        if (server.exec.records.output.is_unfit) /* the next command starts another process */
+        if (server.exec.records.output.is_unfit) /* the worker starts another process for the next command */
             _exit(EXIT_STATUS_DONE);
     }
 }

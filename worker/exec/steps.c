@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of the executor off the usual path of a chunk: opening and closing, slowdown, variable output, child processes,
- * kernels that fail or wait. */
+/* What the executor does rarely: opening and closing, slowdown, variable output, child processes, and kernels that fail
+ * or wait. */
 #include "worker/exec/steps.h"
 
 #include "common/os/clock.h"
@@ -16,14 +16,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Size of the buffer for results that are only digested; it fits the cache. */
+/* Size of the buffer for results that are only digested: small enough for the cache. */
 #define SCRATCH_BYTES (256u << 10)
-/* Limit below which sleeps are postponed, because the timer is not precise enough. */
+/* Shorter sleeps are put off and added to the next one, because the timer is not precise enough. */
 #define WAIT_MIN_NS 200000.0
 
-/* Puts the buffers into memory shared with the helper if results are collected; with dependencies the halos, because
- * the pipeline handles results. Each buffer has two places, see inline_abandon(); the second takes no memory until it
- * is used. */
+/* Places the buffers in memory shared with the helper if results are collected. In a loop with dependencies only the
+ * halos are there, because the pipeline handles results. Each buffer has a second place, which takes no memory until it
+ * is used: see inline_abandon(). */
 static int share_buffers(struct exec *exec, size_t bytes)
 {
     const struct hdss_loop *loop = exec->config.loop;
@@ -47,7 +47,7 @@ static int allocate_buffers(struct exec *exec)
     if (exec->records.variable && exec->config.helper != NULL)
         return exec_remote_init(exec, exec->config.helper, CHANNEL_BLOCKS);
     if (exec->records.variable)
-        return 0; /* blocks get memory when their lengths are known */
+        return 0;
     uint64_t limit = exec->config.collect ? SLICE_MAX : SCRATCH_BYTES;
     exec->records.capacity = exec->records.bytes < limit ? limit / exec->records.bytes : 1;
     const size_t bytes = exec_buffer_bytes(exec);
@@ -111,11 +111,11 @@ void exec_fini(struct executor *executor)
     isolated_fini(&exec->isolated);
     exec_remote_fini(exec);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
-        if (exec->config.helper == NULL || exec->records.variable) /* otherwise shared memory */
+        if (exec->config.helper == NULL || exec->records.variable) /* otherwise they are in shared memory */
             free(exec->records.buffers[i].bytes);
         exec->records.buffers[i].bytes = NULL;
     }
-    exec->config.helper = NULL; /* a helper that could not be opened is not asked for news */
+    exec->config.helper = NULL; /* the helper may not have been opened: ask it for nothing more */
     output_fini(&exec->records.output);
     free(exec->step.earlier);
     exec->step.earlier = NULL;
@@ -135,7 +135,7 @@ void exec_pay_waiting(double *waiting_ns, bool at_end)
     const struct timespec at = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
         ;
-    *waiting_ns -= (double)(clock_ns(CLOCK_MONOTONIC) - before); /* oversleep shortens the next wait */
+    *waiting_ns -= (double)(clock_ns(CLOCK_MONOTONIC) - before); /* sleeping too long shortens the next sleep */
 }
 
 int exec_run_variable(struct exec *exec, uint64_t first, uint64_t count)
@@ -232,7 +232,7 @@ enum turn exec_wait_turn(struct exec *exec, struct event *event)
     exec_send_part(exec, event, count, bytes);
     if (exec->config.collect)
         output_begin(&exec->records.output,
-                     exec->chunk.first + exec->chunk.done + 1); /* the waiting iteration continues */
+                     exec->chunk.first + exec->chunk.done + 1); /* the output of the waiting iteration continues */
     return TURN_EVENT;
 }
 
@@ -258,7 +258,7 @@ struct range exec_end(struct executor *executor)
     return rest;
 }
 
-/* Output of a waiting kernel is dropped. One that cannot be stopped is closed while it waits. */
+/* The output of a waiting iteration is dropped. A kernel that cannot be stopped is closed while it waits. */
 bool exec_has_ended(struct exec *exec)
 {
     struct exec_chunk *chunk = &exec->chunk;

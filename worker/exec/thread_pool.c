@@ -21,14 +21,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Interval of looking at messages. */
 #define TURN_NS 2000000u
-/* Size of the buffer for records that are only digested; it fits the cache. */
+/* Size of the buffer for records that are only digested: small enough for the cache. */
 #define SCRATCH_BYTES (256u << 10)
-/* Limit of collected records in a slot, and in all slots, except for a larger single record. */
+/* Limit of collected records in a slot, and in all slots together; a single record may be larger. */
 #define SLOT_BYTES  (16u << 20)
 #define SLOTS_BYTES (64u << 20)
-/* Shared memory up to this size is kept for the next records of a slot. */
+/* A slot keeps up to this much of its shared memory for its next records. */
 #define SHARED_KEPT_BYTES (64u << 10)
 
 static struct thread_pool *team_of(struct executor *executor)
@@ -46,7 +45,7 @@ static size_t whole_lines(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Called by any thread: the main thread has something to do. */
+/* Wakes the main thread. Any thread may call it. */
 static void notify(void *context)
 {
     struct thread_pool *pool = context;
@@ -62,7 +61,6 @@ static void notify(void *context)
             ;
 }
 
-/* Makes the main thread look at everything. */
 static void take_team_news(struct thread_pool *pool)
 {
     uint64_t count;
@@ -71,12 +69,12 @@ static void take_team_news(struct thread_pool *pool)
         return;
     }
     if (pool->rests && !atomic_exchange(&pool->blocked, false) && read(pool->bell, &count, sizeof count) < 0)
-        count = 0; /* a thread is about to ring: the next rest will be short */
+        count = 0; /* a thread is about to ring the bell, so the next sleep will be short */
     pool->rests = false;
     atomic_store(&pool->has_work, false);
 }
 
-/* Announces that the main thread has nothing to do. False if a thread had news before. */
+/* Announces that the main thread will sleep. False if a thread had news before that. */
 static bool is_blocked(struct thread_pool *pool)
 {
     if (pool->team.remote != NULL)
@@ -86,7 +84,7 @@ static bool is_blocked(struct thread_pool *pool)
     return !atomic_load(&pool->has_work);
 }
 
-/* Closes the kernel for the threads of this process except the first, which uses the executor's instance. */
+/* Closes the instances of this process's threads, except that of the first, which belongs to the executor. */
 static void close_members(struct thread_pool *pool)
 {
     const struct hdss_kernel *kernel = pool->config.exec.kernel;
@@ -99,7 +97,6 @@ static void close_members(struct thread_pool *pool)
     pool->pool_thread = NULL;
 }
 
-/* Frees the records of a slot unless MPI may read them. */
 static void free_records(struct thread_pool_slot *slot)
 {
     if (slot->is_kept)
@@ -162,7 +159,6 @@ static int open_member(struct thread_pool *pool, unsigned thread)
     return -1;
 }
 
-/* Passes the time step to the instances of the other threads. */
 static int tell_threads(void *context, uint64_t step, const void *results, char error[HDSS_ERROR_MAX])
 {
     struct thread_pool *pool = context;
@@ -191,7 +187,7 @@ void thread_pool_stop(struct thread_pool *pool)
     ring_stop(&pool->ring);
 }
 
-/* Speed of all threads, derived from the one that probed. */
+/* Turns the speed of the thread that probed into the speed of all threads. */
 static void share_speed(const struct thread_pool *pool, struct speed *speed)
 {
     speed_share(speed, pool->config.threads < pool->config.cores ? pool->config.threads : pool->config.cores);
@@ -207,7 +203,6 @@ static bool thread_pool_probe(struct executor *executor, struct speed *speed)
     return !pool->team.probes;
 }
 
-/* Advances a probe in the helper. */
 static enum turn advance_probe(struct thread_pool *pool, struct event *event)
 {
     const enum turn turn = executor_advance(&pool->team.remote->exec.executor, event);
@@ -232,7 +227,7 @@ void thread_pool_add_spread(struct thread_pool *pool, unsigned thread, uint64_t 
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Variation of the slot's iterations, as measured by its threads. */
+/* How the times of the slot's iterations varied, as measured by the threads. */
 static struct spread spread_of_slot(struct thread_pool *pool, const struct thread_pool_slot *slot)
 {
     struct spread spread = {0};
@@ -248,7 +243,7 @@ static struct spread spread_of_slot(struct thread_pool *pool, const struct threa
     return spread;
 }
 
-/* Collects the threads' figures; finished work was counted before it was reported. */
+/* Collects the threads' statistics. Threads count their work before they report it, so these are complete. */
 static void take_team_figures(struct thread_pool *pool)
 {
     struct stats stats;
@@ -263,7 +258,7 @@ static void take_team_figures(struct thread_pool *pool)
     pool->executor.figures.cov = (float)stats_cov(&stats);
 }
 
-/* Time that threads have spent in chunks after the oldest one. */
+/* Computing time that threads have spent in chunks after the oldest one. */
 static double later_ns(const struct thread_pool *pool)
 {
     double sum = 0;
@@ -276,7 +271,7 @@ static double later_ns(const struct thread_pool *pool)
     return sum;
 }
 
-/* Wall time of the oldest chunk up to `now_ns`: see thread_pool.h. */
+/* Wall time of the oldest chunk up to `now_ns`, as defined in thread_pool.h. */
 static uint64_t wall_ns(const struct thread_pool *pool, uint64_t now_ns, double later)
 {
     uint64_t began = pool->oldest.began_ns > pool->last_ended_ns ? pool->oldest.began_ns : pool->last_ended_ns;
@@ -302,13 +297,12 @@ static void drop_records(struct thread_pool *pool, struct thread_pool_slot *slot
     slot->is_kept = false;
 }
 
-/* Index of a slot's records in shared memory. */
 static unsigned shared_place(const struct thread_pool *pool, const struct thread_pool_slot *slot)
 {
     return (unsigned)(slot - pool->slot) + (slot->has_moved ? pool->ring.slots : 0);
 }
 
-/* Begins the next slot with iterations of a chunk if there is memory for its records. False: not now. */
+/* Begins the next slot with iterations of a chunk. False if there is no memory for its records now. */
 static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk *chunk, struct thread_pool_slot *slot,
                        const struct range *range)
 {
@@ -345,7 +339,7 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
     return !pool->has_problem;
 }
 
-/* Advances the kernel to the chunk's time step when no other step is computed. False: not now. */
+/* Advances the kernel to the chunk's time step. False if that must wait until nothing of another step is computed. */
 static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk *chunk)
 {
     uint64_t first = chunk->first + chunk->given;
@@ -353,7 +347,7 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
         return true;
     if (pool->oldest.slot < ring_begun(&pool->ring) ||
         !ring_is_left(&pool->ring,
-                      pool->team.remote != NULL ? 0 : 1)) /* a thread may be in a chunk that was given up */
+                      pool->team.remote != NULL ? 0 : 1)) /* a thread may still be in a chunk that was given up */
         return false;
     if (pool->team.remote != NULL) {
         remote_team_note_step(pool, first);
@@ -366,7 +360,6 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
     return false;
 }
 
-/* Begins chunks as far as there is room. */
 static void fill_slots(struct thread_pool *pool)
 {
     while (pool->begun < pool->chunk_count && !pool->has_problem) {
@@ -375,7 +368,7 @@ static void fill_slots(struct thread_pool *pool)
         if (slot->sent > 0 || slot->small_sent || ring_free_slot(&pool->ring) == NULL || !is_in_step(pool, chunk))
             return;
         if (slot->bytes != NULL)
-            drop_records(pool, slot); /* the slot was cancelled */
+            drop_records(pool, slot);
         struct range range = {.first = chunk->first + chunk->given, .count = chunk->count - chunk->given};
         if (!chunk->isolated)
             range.count = exec_least(range.count, pool->slot_most);
@@ -424,7 +417,8 @@ static struct thread_pool_chunk *pool_chunk_of(struct thread_pool *pool, unsigne
     return &pool->chunk[(pool->chunk_first + index) % POOL_CHUNKS_MAX];
 }
 
-/* Slots of a chunk that were not reported: `*first` to the returned number - 1, including cancelled ones. */
+/* Finds the unreported slots of a chunk, including cancelled ones: from `*first` up to, but not including, the returned
+ * number. */
 static uint64_t slots_of_chunk(const struct thread_pool *pool, unsigned index, uint64_t *first)
 {
     uint64_t number = *first = pool->oldest.slot;
@@ -440,7 +434,7 @@ static uint64_t slots_of_chunk(const struct thread_pool *pool, unsigned index, u
     return number;
 }
 
-/* Iterations of the slot that have not begun, as far as known. */
+/* Number of iterations of the slot that are known not to have begun. */
 static uint64_t unbegun_of_slot(struct thread_pool *pool, uint64_t number)
 {
     const struct thread_pool_slot *slot = thread_pool_slot(pool, number);
@@ -453,13 +447,13 @@ static uint64_t unbegun_of_slot(struct thread_pool *pool, uint64_t number)
     return in_ring->kept - (alone ? pool->oldest.told : 0);
 }
 
-/* Cuts undrawn iterations off the slot, leaving at least `least`. Returns how many remain. */
+/* Cuts undrawn iterations off the slot's end, but keeps at least `least`. Returns how many it keeps. */
 static uint64_t cut_slot(struct thread_pool *pool, uint64_t number, uint64_t least)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, number);
     if (!thread_pool_slot(pool, number)->isolated)
         return ring_cut(&pool->ring, slot, least);
-    if (number == pool->oldest.slot && pool->oldest.alone) { /* the slot is run as one chunk */
+    if (number == pool->oldest.slot && pool->oldest.alone) {
         const struct exec_chunk *alone = &pool->exec.chunk;
         exec_cut(&pool->exec, least);
         least = alone->count;
@@ -468,7 +462,7 @@ static uint64_t cut_slot(struct thread_pool *pool, uint64_t number, uint64_t lea
     return slot->kept;
 }
 
-/* Cuts undrawn iterations off the chunk, leaving at least `least`. */
+/* Cuts undrawn iterations off the chunk's end, but keeps at least `least`. */
 static void cut_chunk(struct thread_pool *pool, unsigned index, uint64_t least)
 {
     struct thread_pool_chunk *chunk = pool_chunk_of(pool, index);
@@ -488,7 +482,6 @@ static void cut_chunk(struct thread_pool *pool, unsigned index, uint64_t least)
     }
 }
 
-/* Removes the chunk from the running ones, or updates its size. */
 static void settle_chunk(struct thread_pool *pool, unsigned index)
 {
     const struct thread_pool_chunk *chunk = pool_chunk_of(pool, index);
@@ -504,7 +497,8 @@ static void settle_chunk(struct thread_pool *pool, unsigned index)
         pool->begun--;
 }
 
-/* Keeps an unreported iteration of the oldest chunk. */
+/* Gives up iterations of the youngest chunk in which some have not begun. Keeps at least one unreported iteration of
+ * the oldest chunk. */
 static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
 {
     struct thread_pool *pool = team_of(executor);
@@ -519,24 +513,25 @@ static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
         if (unbegun == 0)
             continue;
         cut_chunk(pool, index, count - recall_share(unbegun, 1, waiting));
-        if (chunk->count == count) /* its only draw exceeds the share: it goes as a whole, before an older chunk does */
+        if (chunk->count == count) /* the chunk's only draw is larger than the share: give it up as a whole rather than
+                                      part of an older chunk */
             cut_chunk(pool, index, count - unbegun);
         cut = (struct range){chunk->first + chunk->count, count - chunk->count};
         settle_chunk(pool, index);
     }
     if (cut.count > 0)
-        notify(pool); /* a part may now be complete, or nothing be left to draw */
+        notify(pool); /* now a part may be complete, or nothing may be left to draw */
     return cut;
 }
 
-/* Complete iterations of the oldest slot after those that were sent. */
+/* Finished iterations of the oldest slot after those that were sent. */
 struct ready {
     uint64_t count, digest;
-    bool full;   /* as many as are sent at once */
-    bool failed; /* the following part has failed */
+    bool full; /* enough to fill a message */
+    bool failed;
 };
 
-/* Size of the part that begins there, without iterations that were cut off. */
+/* Size of the part that begins at `at`, without iterations that were cut off. */
 static uint64_t part_size(const struct ring_slot *slot, uint64_t at)
 {
     return exec_least(slot->part_count, slot->kept - at);
@@ -561,7 +556,6 @@ static struct ready look_at_parts(const struct thread_pool *pool, struct ring_sl
     return ready;
 }
 
-/* Ends the oldest chunk, whose last part is in the event. */
 static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint64_t ended_ns)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -583,7 +577,7 @@ static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint
     pool->off_ns = 0;
 }
 
-/* Moves to the next wanted slot after all of the oldest was reported. */
+/* Moves to the next slot that was not cancelled, after everything of the oldest was reported. */
 static void end_oldest_slot(struct thread_pool *pool)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -598,7 +592,6 @@ static void end_oldest_slot(struct thread_pool *pool)
     ring_release(&pool->ring, pool->oldest.slot);
 }
 
-/* Accounts for `count` iterations of the oldest slot in the event; the last ones end the chunk. */
 static void note_told(struct thread_pool *pool, struct event *event, uint64_t count, uint64_t now_ns)
 {
     const struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
@@ -613,7 +606,7 @@ static void note_told(struct thread_pool *pool, struct event *event, uint64_t co
     end_oldest_slot(pool);
 }
 
-/* False if memory runs out for now. */
+/* Allocates the slot's place for short parts. False if memory runs out for now. */
 static bool has_small(struct thread_pool_slot *slot)
 {
     if (slot->small == NULL)
@@ -621,8 +614,9 @@ static bool has_small(struct thread_pool_slot *slot)
     return slot->small != NULL;
 }
 
-/* Adds the records to the event. Records within a message are written after other data that may still be in use, so
- * they get a place of their own. False: that place is in use. */
+/* Adds the records to the event. A short part is sent in one message with its head, which is written before the
+ * records; the data there may still be being sent, so such a part is copied to a place of its own. False if that place
+ * is in use. */
 static bool attach_records(struct thread_pool *pool, struct event *event, const struct ready *ready)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -640,7 +634,6 @@ static bool attach_records(struct thread_pool *pool, struct event *event, const 
     return true;
 }
 
-/* Makes the event a part of the oldest chunk. False: none is due. */
 static bool tell_part(struct thread_pool *pool, struct event *event)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
@@ -662,7 +655,7 @@ static bool tell_part(struct thread_pool *pool, struct event *event)
     return true;
 }
 
-/* Finished iterations at the beginning of the oldest slot. */
+/* Number of finished iterations at the beginning of the oldest slot. */
 static uint64_t done_of_oldest(struct thread_pool *pool, struct ring_slot *slot)
 {
     if (pool->oldest.alone) {
@@ -673,7 +666,7 @@ static uint64_t done_of_oldest(struct thread_pool *pool, struct ring_slot *slot)
                                                                : pool->oldest.told + look_at_parts(pool, slot).count;
 }
 
-/* Keeps what is done of the oldest slot and nothing of later ones. Returns how much of the chunk that is. */
+/* Keeps what is done of the oldest slot and drops all later ones. Returns how many iterations of the chunk are kept. */
 static uint64_t end_slots(struct thread_pool *pool)
 {
     const uint64_t oldest = pool->oldest.slot, begun = ring_begun(&pool->ring);
@@ -689,7 +682,7 @@ static uint64_t end_slots(struct thread_pool *pool)
     return pool->oldest.before + slot->kept;
 }
 
-/* Threads of this process cannot be aborted: they finish what they have begun. */
+/* Threads of this process cannot be interrupted: they finish what they have begun. */
 static struct range thread_pool_end(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -707,7 +700,7 @@ static struct range thread_pool_end(struct executor *executor)
     return (struct range){chunk->first + chunk->count, count - chunk->count};
 }
 
-/* Begins the next iterations of the oldest slot if they are for the main thread. */
+/* Begins the next iterations of the oldest slot if the main thread must compute them alone. True if it does. */
 static bool begin_alone(struct thread_pool *pool)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
@@ -722,8 +715,8 @@ static bool begin_alone(struct thread_pool *pool)
     return true;
 }
 
-/* Advances the chunk that the main thread runs alone. A failed iteration is reported separately, so the last part may
- * be empty. */
+/* Advances what the main thread computes alone. A failed iteration is a separate event, so the last part may be empty.
+ */
 static enum turn advance_alone(struct thread_pool *pool, struct event *event)
 {
     *event = (struct event){0};
@@ -743,8 +736,9 @@ static enum turn advance_alone(struct thread_pool *pool, struct event *event)
     return count > 0 || event->type == EVENT_FINISHED ? TURN_EVENT : TURN_WORKED;
 }
 
-/* Makes the next event, in this order: a problem (after which nothing begins), a part of the oldest chunk, its mark, or
- * that a thread has nothing to do, which is reported once for all begun chunks. False: none is due. */
+/* Makes the next event, the first of these that is due: a problem (after it nothing more begins), a part of the oldest
+ * chunk, its mark, or that a thread finds nothing to draw (reported once for all begun chunks). False if none is due.
+ */
 static bool tell_next(struct thread_pool *pool, struct event *event)
 {
     struct thread_pool_chunk *chunk = &pool->chunk[pool->chunk_first];
@@ -770,7 +764,7 @@ static bool tell_next(struct thread_pool *pool, struct event *event)
     return pool->empty_told = true;
 }
 
-/* Ends the oldest chunk, all of whose begun slots were reported. */
+/* Ends the oldest chunk, because all its slots that have begun were reported. */
 static enum turn end_without_slot(struct thread_pool *pool, struct event *event)
 {
     *event = (struct event){.type = EVENT_FINISHED, .chunk = {.done = pool->oldest.before}};
@@ -778,7 +772,6 @@ static enum turn end_without_slot(struct thread_pool *pool, struct event *event)
     return TURN_EVENT;
 }
 
-/* Reports the rest of an ended chunk when no thread computes any more. */
 static enum turn advance_ended(struct thread_pool *pool, struct event *event)
 {
     if (!remote_team_has_ended(pool) || pool->chunk_count == 0)
@@ -831,7 +824,6 @@ static bool is_of_slot(const struct thread_pool_slot *slot, const void *data)
     return slot->bytes != NULL && bytes >= slot->bytes && bytes < slot->bytes + EXEC_HEADROOM + slot->size;
 }
 
-/* A part of the slot was sent. */
 static void end_sending(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
     if (--slot->sent == 0 && slot->over)
@@ -851,8 +843,8 @@ static void thread_pool_sent(struct executor *executor, const void *data)
     }
 }
 
-/* Keeps the records of a slot when they are dropped. In shared memory that is possible once, see inline_abandon();
- * after that they count as being sent for ever. */
+/* Keeps the memory of a slot's records from now on. With shared memory that is possible only once (see
+ * inline_abandon()); later records count as being sent for ever. */
 static void keep_records(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
     if (pool->team.records != NULL && slot->has_moved)
@@ -884,7 +876,7 @@ static int thread_pool_descriptor(const struct executor *executor)
     return pool->team.remote != NULL ? pool->team.remote->watch : pool->bell;
 }
 
-/* Threads of this process are never put off: a worker with several jobs has none. */
+/* Threads of this process are never put off, because a worker with several jobs has its threads in helpers. */
 static bool team_put_off(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -898,7 +890,7 @@ static bool team_put_off(struct executor *executor)
     return true;
 }
 
-/* Excludes the time in which the oldest chunk was put off. */
+/* Leaves out the time for which the oldest chunk was put off. */
 static void team_go_on(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -911,7 +903,7 @@ static void team_go_on(struct executor *executor)
         const bool has_begun = pool->oldest.before > 0 || pool->oldest.began_ns > 0 ||
                                atomic_load_explicit(&slot->began_ns, memory_order_relaxed) > 0;
         pool->off_ns += has_begun ? now_ns - since_ns : 0;
-        pool->team.remote->looked_ns = now_ns; /* that time does not count as standing still */
+        pool->team.remote->looked_ns = now_ns; /* that time must not count towards the time limit of a call */
     }
     pool->off_since_ns = 0;
     ring_go_on(&pool->ring);
@@ -971,7 +963,7 @@ static const struct executor_ops thread_pool_ops = {
     .fini = team_close,
 };
 
-/* Opens the kernel for each thread of this process. */
+/* Allocates the threads of this process and gives each an instance of the kernel. */
 static int open_members(struct thread_pool *pool)
 {
     pool->pool_thread = aligned_alloc(RING_LINE, pool->config.threads * sizeof *pool->pool_thread);
@@ -1002,7 +994,6 @@ static int open_here(struct thread_pool *pool)
     return -1;
 }
 
-/* Bytes per slot for records in shared memory. */
 static size_t shared_room(const struct thread_pool *pool)
 {
     const size_t bytes = EXEC_HEADROOM + pool->slot_most * pool->record_bytes;
@@ -1051,7 +1042,7 @@ int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct c
                    .threads = channel->threads,
                    .technique = team->technique,
                    .cores = team->cores},
-        .exec = *exec, /* has the instance of the first thread, and is closed by its owner */
+        .exec = *exec, /* a copy, with the instance of the first thread; the original is closed by its owner */
         .team.channel = channel,
         .bell = bell,
         .team.notify = notify,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Timing what is too short for the clock: chunks computed in runs (see inline.h), and probe iterations. */
+/* Times what is too short for the clock: chunks computed in runs (see inline.h), and probe iterations. */
 #include "worker/exec/steps.h"
 
 #include "common/machine/probe.h"
@@ -10,19 +10,18 @@
 
 #include <assert.h>
 
-/* Time of an iteration above which no warm-up is needed. */
+/* If an iteration takes longer, the probe needs no warm-up. */
 #define PROBE_LONG_NS 50000000u
-/* Limit of a short chunk: timing it, which takes some 70 ns, would cost at least a third of it. */
+/* Shorter chunks are short: timing one, which takes some 70 ns, would cost at least a third of its time. */
 #define SHORT_NS 200.0
-/* Limit of the gap between short chunks, above which timing hardly matters. */
+/* If the gap between short chunks is longer, timing them hardly matters. */
 #define SHORT_GAP_NS 400.0
-/* Successive short chunks, each timed, after which chunks are assumed to be short. */
+/* After this many successive short chunks, further ones are assumed to be short. */
 #define SHORT_CALM 32
-/* Chunks in a run, least and most, so that reading the clock costs about 1 ns per chunk. The number is random, so that
- * in a loop with periodic costs different chunks are timed. */
-#define RUN_LEAST 48
-#define RUN_MOST  80
-/* Weight of the last short iteration in the average. */
+/* Least and greatest number of chunks in a run, so that the clock costs about 1 ns per chunk. The number is random, so
+ * that different chunks are timed if costs are periodic in the loop. */
+#define RUN_LEAST    48
+#define RUN_MOST     80
 #define SHORT_WEIGHT 0.125
 
 double exec_time_clock(void)
@@ -45,14 +44,14 @@ static void begin_run(struct exec *exec, uint64_t now_ns)
     exec->shorts.run_began_ns = now_ns;
 }
 
-/* Times each chunk again. */
 static void doubt_shorts(struct exec *exec)
 {
     exec->shorts.count = 0;
     exec->shorts.stable = 0;
 }
 
-/* Learns the time of a chunk of `count` iterations if it is short. `elapsed_ns` includes one reading of the clock. */
+/* If a chunk of `count` iterations was short, updates the average; otherwise returns false. `elapsed_ns` includes one
+ * reading of the clock. */
 static bool learn_short(struct exec *exec, uint64_t count, uint64_t elapsed_ns)
 {
     double time = (double)elapsed_ns - exec->shorts.clock_ns;
@@ -79,7 +78,6 @@ void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns
     begin_run(exec, ended_ns);
 }
 
-/* Ends the run; returns the time of its iterations. */
 static uint64_t end_run(struct exec *exec, uint64_t now_ns)
 {
     uint64_t passed = now_ns - exec->shorts.run_began_ns,
@@ -129,14 +127,13 @@ uint64_t exec_pause(struct exec *exec)
     return end_run(exec, exec->ended_ns);
 }
 
-/* Runs probe iterations, timed by the clock of an executor. */
 struct prober {
     struct exec *exec;
     void (*run_one)(void *context, uint64_t iteration);
     void *context;
 };
 
-/* Runs the next `count` probe iterations; returns the time that this worker needs for them. */
+/* Runs the next `count` probe iterations. Returns the time that this worker, with its slowdown, needs for them. */
 static uint64_t time_probes(const struct prober *prober, struct probe *probe, uint64_t count)
 {
     const struct exec *exec = prober->exec;
@@ -154,7 +151,7 @@ static uint64_t time_probes(const struct prober *prober, struct probe *probe, ui
     return (uint64_t)((double)((each ? last : clock_ns(clock)) - began) * exec->config.slowdown);
 }
 
-/* Time of one short probe iteration, without reading the clock. */
+/* Time of one short probe iteration, minus the time of reading the clock. */
 static double time_single(const struct prober *prober, const struct probe *probe, uint64_t k)
 {
     uint64_t began = clock_ns(CLOCK_MONOTONIC), empty = clock_ns(CLOCK_MONOTONIC);
@@ -163,8 +160,8 @@ static double time_single(const struct prober *prober, const struct probe *probe
     return time > 0 ? time * prober->exec->config.slowdown : 0;
 }
 
-/* Times short iterations by the faster clock and takes the lesser of two times, in case the core was taken away or the
- * cache was cold. */
+/* Times short iterations by the wall clock, which is read faster. Takes the lesser of two times, because the core may
+ * have been taken away or the cache cold. */
 static void time_singles(const struct prober *prober, struct probe *probe)
 {
     const double short_ns = PROBE_SHORT_NS * prober->exec->config.slowdown;
@@ -183,8 +180,9 @@ void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t 
     probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
     if (exec->config.loop->waits)
         probe.enough_ns = PROBE_SLEEPING_NS;
-    /* The first iteration warms up caches, pages and the core's clock, unless it is very long. A kernel that sleeps
-     * needs no warm-up, and may compensate oversleep in the next iterations, which would then seem to take no time. */
+    /* The first iteration warms up caches, pages and the core's clock, so it counts only if it is very long. A kernel
+     * that sleeps needs no warm-up; it may also sleep less in the next iterations if it slept too long, which would
+     * then seem to take no time. */
     uint64_t elapsed = time_probes(&prober, &probe, 1);
     if (elapsed >= PROBE_LONG_NS || exec->config.loop->waits)
         probe_add(&probe, 1, elapsed);
@@ -203,7 +201,7 @@ static void run_inline_probe(void *context, uint64_t iteration)
                      exec->records.variable ? NULL : exec->records.buffers[0].bytes + EXEC_HEADROOM);
 }
 
-/* False if a helper must do it. */
+/* Probes in this process if possible. False if a helper must do it. */
 static bool probe_here(struct exec *exec, struct speed *speed)
 {
     if (exec->config.unprobed)

@@ -45,7 +45,7 @@ static bool real_await_end(int process, int most_ms)
     return ended > 0;
 }
 
-/* Kills the group before reaping: until then its ID is not reused. */
+/* The process group is killed before the process is reaped, because after that its ID may be reused. */
 static int real_reap(pid_t pid)
 {
     siginfo_t end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a helper for its worker: clock and process. Tests provide their own, with scripted time and
- * deaths. helper_start.begin starts the process. */
+/* The environment of a worker's helper: the clock, and operations on its process. Tests provide their own, with
+ * scripted time and deaths. helper_start.begin starts the process. */
 #pragma once
 
 #include "worker/exec/channel.h"
@@ -10,23 +10,23 @@
 #include <sys/types.h>
 
 struct helper_world {
-    uint64_t (*now)(void); /* ns of the clock of events */
+    uint64_t (*now)(void); /* time in ns, by the clock of events */
 
-    /* Takes charge of a started process. Returns a descriptor that is readable after its end, to be given to release();
-     * -1: none. */
+    /* Takes charge of a started process. Returns a descriptor that becomes readable at its end, for release(); -1 if
+     * there is none. */
     int (*adopt)(pid_t pid);
     void (*release)(int process);
-    /* True if it has ended; it keeps its ID until it is reaped. */
+    /* True if the process has ended. Its ID stays valid until reap(). */
     bool (*has_ended)(pid_t pid);
-    /* Waits up to `most_ms` for its end; returns whether it has ended. */
+    /* Waits at most `most_ms` for the end of the process; returns whether it has ended. */
     bool (*await_end)(int process, int most_ms);
-    /* Reaps an ending process and kills its group. Returns its status as of waitpid(). */
+    /* Waits for the end of the process, kills its group and returns its waitpid() status. */
     int (*reap)(pid_t pid);
     void (*kill)(pid_t pid);
-    uint64_t (*processor_ns)(pid_t pid); /* processor time; 0: unknown */
+    uint64_t (*processor_ns)(pid_t pid); /* returns 0 if unknown */
 
     bool (*await_answer)(struct channel *channel, uint32_t number, uint64_t most_ns);
-    /* Calls the function in a detached thread without signals. False if none can be started. */
+    /* Calls `run` in a detached thread with all signals blocked. False if the thread cannot be started. */
     bool (*run_aside)(void *(*run)(void *context), void *context);
 };
 
