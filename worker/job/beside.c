@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker in its server's process: see beside.h. Each effect is forwarded to the one of the two it belongs to. */
+/* A worker in its server's process: see beside.h. Each effect goes to the machine to which it belongs. */
 #include "worker/job/beside.h"
 
 #include "common/config/rank_options.h"
@@ -88,7 +88,7 @@ static void beside_tick(void *context, uint64_t now_ns)
     own->tick(own->context, now_ns);
 }
 
-/* The sharing of cores is not reported: the processor time includes the server's. */
+/* Reports nothing about the sharing of cores, because the processor time includes that of the server. */
 static void beside_join_effects(struct beside *beside)
 {
     const struct effects *server = beside->of_server, *worker = beside->of_worker;
@@ -127,7 +127,7 @@ int worker_job_drive_beside(struct runtime *runtime, const struct topology *topo
     beside = calloc(1, sizeof *beside);
     if (job == NULL || beside == NULL || computing_init(&beside->computing, server, worker.machine, rank, true) < 0) {
         fprintf(stderr, "hdss: rank %u: out of memory\n", rank);
-        exit(EXIT_STATUS_FAILED); /* the launcher ends the other processes */
+        exit(EXIT_STATUS_FAILED); /* the launcher then ends the other processes */
     }
     beside->of_server = effects;
     beside->of_worker = worker.effects;

@@ -7,6 +7,7 @@
 #include "common/machine/topology.h"
 #include "common/mpi/runtime.h"
 
-/* runtime_drive() for a supermaster or master, with a worker of the job `word` if this rank also computes. */
+/* Like runtime_drive() for a supermaster or master. If this rank also computes, a worker of the job `word` runs in the
+ * same process. */
 int worker_job_drive_beside(struct runtime *runtime, const struct topology *topology, unsigned words, char *const *word,
                             const struct machine *server, const struct effects *effects, const char *failure);

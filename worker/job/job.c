@@ -39,43 +39,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compute time between two checks for messages on a rank that serves others, unless --break-after is given. The others
- * wait half of it on average, about as long as for a message between nodes; a check takes less than a hundredth. */
+/* How long a rank that serves others computes before it looks at its messages, unless --break-after is given. The
+ * others wait for half of it on average, about as long as a message between nodes takes. Looking takes less than a
+ * hundredth of it. */
 #define BREAK_NS 50000u
 
 struct worker_job {
     const struct worker_options *options;
     bool is_of_set;
-    bool is_beside;                   /* in its server's process */
-    struct announcement announcement; /* in a set: words and environment of the job; owned */
-    struct surroundings surroundings; /* in a set */
+    bool is_beside;
+    struct announcement announcement; /* in a set: the job's words and environment; owned */
+    struct surroundings surroundings; /* in a set: where the job runs */
     struct surroundings_before before;
     struct job_setup setup;
     struct error error;
-    const char *failure; /* why the worker cannot compute; NULL: it can */
+    const char *failure;
     struct runtime *runtime;
     const struct topology *topology;
     struct worker worker;
-    struct boundaries boundaries; /* in a loop with dependencies */
+    struct boundaries boundaries;
     unsigned threads;
     union {
-        struct exec exec;         /* one thread */
-        struct thread_pool team;  /* several threads */
-        struct pipeline pipeline; /* loops with dependencies */
+        struct exec exec;
+        struct thread_pool team;
+        struct pipeline pipeline;
     };
     bool is_isolated;
     struct helper_program helper;
     struct helper_start helper_start;
-    struct executor *executor; /* the one of the union that the job needs; NULL without a job */
-    bool is_open;              /* the executor is open */
+    struct executor *executor; /* the executor in the union that the job uses; NULL without a job */
+    bool is_open;
     struct load_meter meter;
     struct machine machine;
     struct effects effects;
-    uint64_t processor_ns;  /* processor time before the first chunk; 0: not started */
-    struct timings timings; /* with --record-costs */
+    uint64_t processor_ns; /* processor time before the first chunk; 0: no chunk has begun */
+    struct timings timings;
 };
 
-/* The inner executor that runs the kernel, or talks to the helper that does. */
+/* Returns the executor that runs the kernel in this process or talks to the helper that runs it. */
 static const struct exec *job_exec(const struct worker_job *job)
 {
     return job_setup_is_dependent(&job->setup) ? &job->pipeline.exec : &job->exec;
@@ -90,7 +91,7 @@ static uint64_t job_processor_ns(const struct worker_job *job)
     return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helpers_ns;
 }
 
-/* Processor time counts from the first chunk on, so only that is of interest. */
+/* Processor time is counted from the first chunk on. */
 static void note_chunk_begins(void *context)
 {
     struct worker_job *job = context;
@@ -98,7 +99,7 @@ static void note_chunk_begins(void *context)
     job->effects.chunk_begins = NULL;
 }
 
-/* Records the times of a chunk, or of what is left of it if it was cut (--record-costs). */
+/* Records the time of a chunk, or of the rest of a chunk that was cut (--record-costs). */
 static void note_chunk_ends(void *context, const struct chunk_event *chunk)
 {
     struct worker_job *job = context;
@@ -116,7 +117,7 @@ static void write_costs(struct worker_job *job)
     timings_fini(&job->timings);
 }
 
-/* Records how the node's cores are shared; not if iterations wait, or the worker is slowed down. */
+/* Records how this node's cores are shared. Not if iterations wait or the worker is slowed down. */
 static void note_sharing(void *context)
 {
     struct worker_job *job = context;
@@ -124,7 +125,7 @@ static void note_sharing(void *context)
         runtime_note_sharing(job->runtime, &job->executor->figures);
 }
 
-/* Lets other ranks of the node take iterations that this one has not begun while it is in the kernel. */
+/* Lets other ranks of the node take iterations that have not begun, while this rank is in the kernel. */
 static void share_chunks(struct worker_job *job)
 {
     if (job->failure != NULL || job->executor != &job->exec.executor || job->is_isolated || job->is_beside ||
@@ -170,14 +171,15 @@ static void choose_threads(struct worker_job *job)
     refuse_threads(job);
 }
 
-/* True if a helper runs the kernel. In a set it also runs threads, because the rank serves other jobs. */
+/* True if a helper runs the kernel. In a set the helper also runs the threads, because the rank serves other jobs. */
 static bool wants_helper(const struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
     return job_setup_is_isolated(setup) || (job->is_of_set && run_spec_has_threads(&setup->job.spec));
 }
 
-/* Prepares a helper if needed. A missing helper program is an error only if the user asked for it. */
+/* Prepares the start of a helper if one is needed. A missing helper program is an error only if the user asked for a
+ * helper. */
 static void prepare_helper(struct worker_job *job, unsigned words, char *const *word)
 {
     const struct run_spec *spec = &job->setup.job.spec;
@@ -191,7 +193,7 @@ static void prepare_helper(struct worker_job *job, unsigned words, char *const *
         job->failure = job->error.text;
 }
 
-/* Takes the job. A user's kernel is loaded here only if no helper runs it. */
+/* Reads the job. A user's kernel is loaded in this process only if no helper runs it. */
 static void take_job(struct worker_job *job, unsigned words, char *const *word)
 {
     if (job_setup_take(&job->setup, &kernel_loader, (int)words, word, &job->error) != 0)
@@ -215,7 +217,7 @@ static void choose_executor(struct worker_job *job)
                                                         : &job->exec.executor;
 }
 
-/* Returns NULL, or an error text. */
+/* Returns an error text, or NULL. */
 static const char *open_executor(struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
@@ -255,7 +257,6 @@ static const char *open_executor(struct worker_job *job)
     return job->is_open ? NULL : job->exec.error;
 }
 
-/* True if the load of the cores is measured; not if the kernel runs in other processes. */
 static bool job_uses_acp(const struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
@@ -334,7 +335,6 @@ static struct worker_job *job_new(const struct worker_options *options, struct r
     return job;
 }
 
-/* Completes the job when the topology is known. */
 static void prepare_job(struct worker_job *job, const struct topology *topology)
 {
     job->topology = topology;
@@ -362,7 +362,7 @@ int worker_job_run(const struct worker_options *options, struct runtime *runtime
     }
     if (topology == NULL) {
         fprintf(stderr, "worker: rank %u: out of memory\n", runtime_rank(runtime));
-        exit(EXIT_STATUS_FAILED); /* the launcher ends the other processes */
+        exit(EXIT_STATUS_FAILED);
     }
     prepare_job(job, topology);
     if (job->failure == NULL)
@@ -401,7 +401,7 @@ void worker_job_close_beside(struct worker_job *job)
     job_free(job);
 }
 
-/* Opens the executor at the first chunk, in the job's folder and environment. */
+/* Opens the executor when the first chunk comes, in the job's folder and environment. */
 static int open_late(void *context, struct error *error)
 {
     struct worker_job *job = context;
@@ -428,7 +428,7 @@ static void come_back(void *context)
     surroundings_leave(&((struct worker_job *)context)->before);
 }
 
-/* Makes the path of the output absolute, for code that runs outside of the job's folder. */
+/* Makes the output's path absolute, because some code runs outside of the job's folder. */
 static void find_output(struct worker_job *job)
 {
     char *output = job->setup.job.output, name[JOB_PATH_MAX];
@@ -471,7 +471,8 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     init_machine(job);
     init_effects(job);
     job->effects.open = open_late;
-    /* The kernel runs in other processes, or is a user's, which may use the working directory. */
+    /* The kernel runs in this process and may use the working directory, or starts other processes: enter the job's
+     * surroundings for it. */
     if (job->failure == NULL &&
         (job->setup.kernel->descriptor != NULL || (job_setup_is_foreign(&job->setup) && !job->is_isolated))) {
         job->effects.enter = go_there;
@@ -486,7 +487,7 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     return job;
 }
 
-/* The place for the costs is unknown. */
+/* Gives up recording costs, because the path of their file is not known. */
 static void give_up_costs(struct worker_job *job)
 {
     if (job->setup.job.costs[0] != '\0')
