@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers questions about a kernel: see questions.h. The kernel may do anything here, except return in a forked copy of
- * this process, which would answer a second time. */
+/* Answers questions about a kernel: see questions.h. The kernel may do anything here. Only a process that it forks must
+ * not return to this code, because it would answer a second time. */
 #include "worker/helper/questions.h"
 
 #include "common/config/description.h"
@@ -24,10 +24,10 @@
 struct answerer {
     int socket;
     pid_t own;
-    const struct hdss_kernel *kernel; /* may be NULL */
+    const struct hdss_kernel *kernel; /* NULL before a kernel was loaded */
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    unsigned char *question, *described; /* owned: the latest one, and the one that texts of `values` point into */
+    unsigned char *question, *described; /* owned; the last question; the one to which texts in `values` point */
 };
 
 size_t question_put_values(const struct hdss_param *params, const union hdss_value *values, unsigned char *bytes)
@@ -84,7 +84,8 @@ static bool send_bytes(int socket, const void *bytes, size_t size)
     return true;
 }
 
-/* Sends an answer or an error line, after flushing the kernel's output: this process may be killed any time. */
+/* Sends an answer or an error line. Flushes the kernel's output first, because this process may be killed at any time.
+ */
 static bool answer(const struct answerer *answerer, const char *text, const char *line)
 {
     const char *said = text != NULL ? text : line;
@@ -107,7 +108,7 @@ static bool answer_load(struct answerer *answerer, const char *name)
     return is_said;
 }
 
-/* Removes the kernel's name, which the asking process adds. */
+/* Removes the kernel's name from the error, because the asking process adds it. */
 static const char *line_without_name(const struct answerer *answerer, const struct error *error)
 {
     const size_t length = strlen(answerer->kernel->name);
@@ -147,7 +148,7 @@ static bool answer_check(const struct answerer *answerer)
     return answer(answerer, result == 0 ? "" : NULL, line);
 }
 
-/* The number after the letter of a question about the loop. False if it or the loop is missing. */
+/* Reads the number in a question about the loop. False if the question has none, or if no loop was described. */
 static bool number_of_question(const struct answerer *answerer, size_t size, uint64_t *number)
 {
     if (answerer->described == NULL || size != 1 + sizeof *number)
@@ -181,9 +182,9 @@ static bool answer_inputs(const struct answerer *answerer, size_t size)
     return answer(answerer, result == 0 ? said : NULL, line);
 }
 
-/* The precedence pairs that the kernel reports, from the n-th on. */
+/* The answer to QUESTION_PRECEDENCE: the kernel's pairs from number `from` on. */
 struct precedence_answer {
-    struct hdss_precedence calls; /* must be first: the kernel gets a pointer to it */
+    struct hdss_precedence calls; /* first member, because the kernel gets its address */
     struct text text;
     uint64_t from, told;
 };

@@ -26,15 +26,15 @@
 
 /* Time limit for describe(), check() and other questions: files may be large and remote. */
 #define ASK_LIMIT_NS UINT64_C(300000000000)
-/* Time limit for loading a kernel: imports of a Python module may come from a busy file system. */
+/* Time limit for loading a kernel: a Python module may be imported from a busy file system. */
 #define ASK_LOAD_NS UINT64_C(1800000000000)
-/* After this many helpers died in a row at the same question, it counts as the cause. */
+/* After this many helpers have died in a row at the same question, the question counts as the cause. */
 #define ASK_DEATHS_MAX 3
 #define ASK_LOOK_MS    20
-/* Time for a helper to end after it closed its socket. */
+/* How long a helper may take to end after it has closed its socket. */
 #define ASK_END_NS UINT64_C(1000000000)
 
-/* Loops are kept for the life of the asker, as texts of a loaded kernel live as long as the process. */
+/* Loops are kept until the asker is freed, because texts of a kernel loaded in this process are never freed either. */
 struct asked_loop {
     struct description description;
     struct asked_loop *next;
@@ -50,33 +50,34 @@ struct asked_kernel {
 enum outcome { EXCHANGE_GOES_ON, EXCHANGE_ANSWERED, EXCHANGE_FAILED };
 
 struct exchange {
-    unsigned char *question; /* owned */
-    uint32_t size, sent;     /* bytes, with the length before them */
-    uint32_t length, got;    /* bytes of the answer, likewise */
+    unsigned char *question; /* owned; with its length before it */
+    uint32_t size, sent;     /* bytes of the question with its length, and how many of them were sent */
+    uint32_t length, got;    /* bytes of the answer, and how many bytes were received with its length */
     uint64_t began_ns, limit_ns;
-    uint64_t over_ns; /* when the helper closed its end, since `began_ns`; 0: not yet */
-    bool is_over;     /* the helper closed its end */
-    bool is_wrong;    /* invalid answer */
-    bool has_ended;   /* the helper */
+    uint64_t over_ns; /* how long after began_ns the helper closed its end; 0: it has not */
+    bool is_over;
+    bool is_wrong;
+    bool has_ended;
     enum outcome outcome;
 };
 
 struct asker {
-    const char *program; /* NULL: hdss-helper */
+    const char *program;
     uint64_t limit_ns, load_limit_ns;
-    uint64_t patience_ns;                  /* how long to wait while a kernel is loaded */
-    struct asked_kernel *kernels, *latest; /* owned */
-    pid_t pid;                             /* 0: no helper */
+    uint64_t patience_ns;                  /* how long ask_load() waits for a kernel */
+    struct asked_kernel *kernels, *latest; /* list of all kernels, owned; the one loaded last */
+    pid_t pid;
     int socket;
     bool has_described;
-    struct exchange exchange; /* the latest */
-    char *answer;             /* owned; the latest, NUL-terminated */
-    char *loading;            /* kernel that the helper is still loading; owned; may be NULL */
-    unsigned loads_died;      /* helpers that died in a row while loading it */
-    char why[HDSS_ERROR_MAX]; /* reason for no answer, to be put after the name of the called function */
+    struct exchange exchange;
+    char *answer;
+    char *loading; /* name of the kernel that the helper is still loading; owned; NULL: none */
+    unsigned loads_died;
+    char why[HDSS_ERROR_MAX]; /* why there is no answer: the rest of an error line that begins with the name of the
+                                 called function */
 };
 
-/* The asker of a process with a single job, and the current asker. */
+/* The asker of a process that has a single job. The pointer is to the current asker. */
 static struct asker only = {.limit_ns = ASK_LIMIT_NS,
                             .load_limit_ns = ASK_LOAD_NS,
                             .patience_ns = UINT64_MAX,
@@ -88,8 +89,6 @@ void ask_set(const char *program, uint64_t limit_ns)
     only.program = program;
     only.limit_ns = only.load_limit_ns = limit_ns;
 }
-
-/* --- the process --- */
 
 void ask_end(void)
 {
@@ -109,8 +108,6 @@ void ask_end(void)
     asker->socket = -1;
     asker->has_described = false;
 }
-
-/* --- the asker --- */
 
 struct asker *ask_new(uint64_t limit_ns, uint64_t patience_ns)
 {
@@ -178,7 +175,6 @@ static int begin_helper(struct helper_program *program, char line[HDSS_ERROR_MAX
     return pid > 0 ? 0 : -1;
 }
 
-/* True if the helper has ended; `line` says how. */
 static bool ask_has_ended(char line[HDSS_ERROR_MAX])
 {
     int status;
@@ -189,9 +185,7 @@ static bool ask_has_ended(char line[HDSS_ERROR_MAX])
     return true;
 }
 
-/* --- questions and answers --- */
-
-/* Sends and receives without waiting. True if the answer is complete or none can come. */
+/* Sends and receives what is possible without waiting. True if the answer is complete or can never come. */
 static bool exchange_more(struct exchange *exchange)
 {
     const uint32_t head = sizeof exchange->length;
@@ -230,7 +224,7 @@ static enum outcome exchange_look(struct exchange *exchange)
     if (exchange->outcome != EXCHANGE_GOES_ON)
         return exchange->outcome;
     if (!exchange_more(exchange) || exchange->is_over) {
-        if (exchange->has_ended) /* everything it sent before its end has been read */
+        if (exchange->has_ended) /* all that it sent before its end has been read by now */
             return exchange->outcome = EXCHANGE_FAILED;
         exchange->has_ended = ask_has_ended(asker->why);
         const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - exchange->began_ns;
@@ -258,7 +252,6 @@ static enum outcome exchange_look(struct exchange *exchange)
     return exchange->outcome = EXCHANGE_FAILED;
 }
 
-/* Waits for the answer for at most `patience_ns`. */
 static enum outcome exchange_await(struct exchange *exchange, uint64_t patience_ns)
 {
     const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -269,7 +262,7 @@ static enum outcome exchange_await(struct exchange *exchange, uint64_t patience_
     return exchange->outcome;
 }
 
-/* Starts a question. False if memory runs out; asker->why says so. */
+/* Starts to send a question. False with asker->why if memory runs out. */
 static bool begin_asking(enum question question, const void *first, size_t first_size, const void *second,
                          size_t second_size, uint64_t limit_ns)
 {
@@ -293,7 +286,7 @@ static bool begin_asking(enum question question, const void *first, size_t first
     return true;
 }
 
-/* Asks, and gets asker->answer. False if there is none: the helper is ended, asker->why has the reason. */
+/* Asks and waits for asker->answer. False if there is none: the helper was ended, and asker->why has the reason. */
 static bool ask(enum question question, const void *bytes, size_t size)
 {
     const bool is_answered = begin_asking(question, bytes, size, NULL, 0, asker->limit_ns) &&
@@ -303,7 +296,7 @@ static bool ask(enum question question, const void *bytes, size_t size)
     return is_answered;
 }
 
-/* Counts a question without an answer. True if it should be repeated because the helper died, possibly by accident. */
+/* Counts a question without an answer. True if it should be repeated: the helper has died, perhaps by accident. */
 static bool may_ask_again(unsigned *deaths)
 {
     return asker->exchange.has_ended && ++*deaths < ASK_DEATHS_MAX;
@@ -339,7 +332,7 @@ static int begin_to_load(const char *name, struct helper_program *program, struc
     return error_set(error, "kernel %.100s: out of memory", name);
 }
 
-/* Makes a helper load the kernel. Also fails after `patience_ns`: the loading then continues. */
+/* Makes a helper load the kernel. Fails after `patience_ns`, too; the loading then continues. */
 static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_program *program, struct error *error)
 {
     asker->loads_died = asker->loading != NULL ? asker->loads_died : 0;
@@ -359,7 +352,7 @@ static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_pro
     return error_set(error, "kernel %.100s: loading it %.300s", name, asker->why);
 }
 
-/* Makes sure that a helper has the latest kernel loaded, replacing one that has ended. */
+/* Makes sure that there is a helper that has loaded the latest kernel. */
 static int have_helper(char line[HDSS_ERROR_MAX])
 {
     struct helper_program program;
@@ -378,9 +371,6 @@ static int have_helper(char line[HDSS_ERROR_MAX])
     return result;
 }
 
-/* --- the kernel --- */
-
-/* Parses an answer "DESCRIPTION NOTE". */
 static int take_loop(struct asked_kernel *kernel, struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
 {
     struct error error;
@@ -430,7 +420,8 @@ static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, 
     return -1;
 }
 
-/* Asks about the loop, described again to a new helper. False without a positive answer; `line` says why. */
+/* Asks about the loop. A helper that does not know the loop is asked to describe it first. False with `line` if the
+ * answer is negative or missing. */
 static bool ask_about_loop(const char *call, enum question question, const void *bytes, size_t size,
                            const union hdss_value *values, char line[HDSS_ERROR_MAX])
 {
@@ -458,7 +449,7 @@ static int ask_check(const union hdss_value *values, const struct hdss_loop *loo
     return ask_about_loop("check", QUESTION_CHECK, "", 0, values, line) ? 0 : -1;
 }
 
-/* The helper trusts the number given to it; the caller does not trust the helper's answer. */
+/* The answer may be wrong, because the helper runs foreign code: the caller checks it. */
 static int ask_grow(const union hdss_value *values, uint64_t *iterations, char line[HDSS_ERROR_MAX])
 {
     unsigned may_grow;
@@ -480,7 +471,7 @@ static int ask_inputs(const union hdss_value *values, uint64_t iterations, uint6
     return -1;
 }
 
-/* Parses pairs and counts them. -1 if they are invalid or refused. */
+/* Parses the pairs in the answer and counts them. Returns -1 if they are invalid or `precedence` refuses them. */
 static int take_waits(struct hdss_precedence *precedence, uint64_t *count)
 {
     char *at = asker->answer + 1;
@@ -519,7 +510,6 @@ static struct asked_kernel *find_asked(const char *name)
     return kernel;
 }
 
-/* Makes a kernel from the table in the answer. NULL on failure. */
 static struct asked_kernel *take_table(const char *name, struct error *error)
 {
     struct asked_kernel *kernel = calloc(1, sizeof *kernel);

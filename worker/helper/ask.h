@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads and describes user kernels in a helper process, so that no user code runs in processes that only need to know
- * the loop: the commands of `hdss` and the supermaster. Calls of describe() and check() are forwarded to the helper;
- * whatever happens to it becomes an error line. The helper starts at the first question and ends with ask_end() or with
+/* Loads and describes user kernels in a helper process. So no user code runs in processes that only need to know the
+ * loop: the commands of `hdss`, and the supermaster. Calls of describe() and check() are forwarded to the helper;
+ * whatever happens to it becomes an error line. The helper starts at the first question and ends at ask_end() or with
  * the asking process. */
 #pragma once
 
@@ -13,33 +13,32 @@
 /* Like kernel_loader, but user kernels that the job wants isolated are loaded by ask_load(). */
 extern const struct kernel_loader asking_loader;
 
-/* Loads the kernel in a helper. If there is no helper program, it is loaded here, unless `must` forbids that. The
- * kernel lives as long as the asker; only the latest one may be described and checked. */
+/* Loads the kernel in a helper. If there is no helper program, the kernel is loaded in this process; if `must`, this is
+ * an error instead. The kernel is freed with the asker. Only the latest one may be described and checked. */
 int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error);
 
-/* For showing a kernel or counting its iterations: user kernels are loaded by ask_load(). */
+/* Finds a kernel to show it or to count its iterations. User kernels are loaded by ask_load(). */
 int ask_kernel(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
-/* Ends the helper, if there is one. The kernel can still be described, by another helper. */
+/* Ends the helper, if there is one. If the kernel is described again, another helper starts. */
 void ask_end(void);
 
-/* An asker for one of several jobs of a process. Jobs share no answers, because their folders may have different
+/* Makes an asker for one of several jobs of a process. Jobs share no answers, because their folders may have different
  * kernels of the same name. `limit_ns`: time limit of each question. If a kernel is not loaded after `patience_ns`,
- * ask_load() fails, loading continues, and it is to be called again later. NULL if memory runs out. */
+ * ask_load() fails, loading continues, and ask_load() is to be called again later. Returns NULL if memory runs out. */
 struct asker;
 struct asker *ask_new(uint64_t limit_ns, uint64_t patience_ns);
 
-/* Ends the helper and releases the kernels; NULL is allowed. */
 void ask_free(struct asker *asker);
 
-/* Makes this the current asker; NULL: the process's. */
+/* Makes `asker` the current one; NULL: the asker of the process. */
 void ask_use(struct asker *asker);
 
-/* True if ask_load() failed because the kernel is still loading; true if loading has finished or failed since; and the
- * socket that becomes readable when that may be so. */
+/* ask_is_loading(): ask_load() has failed because the kernel is still loading. ask_has_loaded(): that loading has
+ * succeeded or failed since. ask_socket(): becomes readable when it may have. */
 bool ask_is_loading(void);
 bool ask_has_loaded(void);
 int ask_socket(void);
 
-/* For tests: another program instead of hdss-helper, and its time limit. */
+/* For tests: sets another program than hdss-helper, and its time limit. */
 void ask_set(const char *program, uint64_t limit_ns);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The executor's configuration as far as it follows from the job: the same in a worker and in its helper. */
+/* Those parts of an executor's configuration that follow from the job, so that a worker and its helper have the same.
+ */
 #pragma once
 
 #include "common/job/job_setup.h"
 #include "worker/exec/inline.h"
 
-/* Fills in kernel, values, loop, collecting, probe, spread and time steps; the caller sets the rest. The setup is
- * borrowed for the life of the executor. */
+/* Sets kernel, values, loop, collect, probe, spread, time steps and limits; the caller sets the rest. Borrows the setup
+ * until executor_fini(). */
 void executor_config_of_job(struct exec_config *config, struct job_setup *setup);

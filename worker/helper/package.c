@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of the Python package: see package.h. Their functions are those that module.c gives each kernel in
- * Python; here they cannot be called. */
+/* The kernels of the Python package: see package.h. Their tables are those that module.c gives the kernels in Python,
+ * but the functions cannot be called here. */
 #include "worker/helper/package.h"
 
 #include "common/os/objects.h"
@@ -50,10 +50,10 @@ static int grow_calls(const union hdss_value *values, uint64_t *iterations, char
     return 0;
 }
 
-/* The parameters of the kernel `loop`: the file of the function, and what hdss.loop() was called with. */
+/* Indices of the parameters of the kernel `loop`: the file with the function, and the arguments of hdss.loop(). */
 enum { LOOP_CALL, LOOP_ITERATIONS, LOOP_DTYPE, LOOP_SHAPE };
 
-/* As the package describes it: hdss.loop() has checked the values. */
+/* Describes the loop as the package does. hdss.loop() has checked the values. */
 static int describe_loop(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     static const char *const types[] = {

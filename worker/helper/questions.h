@@ -17,24 +17,23 @@
 
 #define ANSWER_MAX (1u << 20)
 
-/* Most pairs in one answer. */
 #define PRECEDENCE_ANSWERED 20000
 
 enum question {
-    QUESTION_LOAD = 'L',     /* pid_t of the asker, kernel name -> kernel_table_text() */
-    QUESTION_DESCRIBE = 'D', /* values -> description_text(), a space, the note */
-    QUESTION_CHECK = 'C',    /* checks the values described last -> nothing */
+    QUESTION_LOAD = 'L',     /* pid_t of the asker, name of the kernel -> kernel_table_text() */
+    QUESTION_DESCRIBE = 'D', /* values of the parameters -> description_text(), a space, the note */
+    QUESTION_CHECK = 'C',    /* no data; checks the values of the last QUESTION_DESCRIBE -> no data */
     QUESTION_GROW = 'G',     /* uint64_t known iterations -> their new number, a space, 0 or 1 (may grow further) */
-    /* uint64_t n -> pairs of a waiting iteration and the one it waits for, from the n-th on, up to PRECEDENCE_ANSWERED;
-     * each number is followed by a space */
+    /* uint64_t n -> pairs from number n on, at most PRECEDENCE_ANSWERED: an iteration that waits and the one for which
+       it waits, each number followed by a space */
     QUESTION_PRECEDENCE = 'P',
-    QUESTION_INPUTS = 'I', /* uint64_t iterations -> digest of their input files */
+    QUESTION_INPUTS = 'I', /* uint64_t number of iterations -> digest of their input files */
 };
 
-/* Encodes the values: 8 bytes for a number, a text with its NUL. Returns the size; `bytes` may be NULL. */
+/* Encodes the values: a number as 8 bytes, a text with its NUL. Returns the size; `bytes` may be NULL. */
 size_t question_put_values(const struct hdss_param *params, const union hdss_value *values, unsigned char *bytes);
 
-/* Decodes the values; texts point into the bytes. -1: invalid. */
+/* Decodes the values. Texts point into `bytes`. Returns -1 if the bytes are invalid. */
 int question_get_values(const struct hdss_param *params, union hdss_value *values, const unsigned char *bytes,
                         size_t size);
 

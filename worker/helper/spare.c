@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Spare helpers: see spare.h. A job is given by one message, whose descriptors are those of the channel, of the job's
- * folder, and of a file in memory with its words and variables: sending never waits for the helper. */
+/* Spare helpers: see spare.h. A job is given by one message, so that sending never waits for the helper. Its
+ * descriptors are those of the channel, of the job's folder, and of a memory file with the job's words and variables.
+ */
 #include "worker/helper/spare.h"
 
 #include "common/os/children.h"
@@ -23,20 +24,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Descriptors of a message, in this order. */
 enum { GIVEN_CHANNEL, GIVEN_BELL, GIVEN_FOLDER, GIVEN_TEXTS, GIVEN_FILES };
 
-/* Data of a message; the file has the words and then the variables, each ended by a NUL. */
+/* Data of a message: how many words and variables are in the memory file, in this order, each ended by a NUL; and the
+ * umask. */
 struct given {
     uint32_t words, variables, umask;
 };
 
-/* --- in the worker --- */
-
 static struct {
-    pid_t pid; /* 0: there is none */
+    pid_t pid;
     int socket;
-    char folder[PATH_MAX]; /* of the package; "": not known */
+    char folder[PATH_MAX]; /* of the Python package; "": unknown */
     struct helper_program program;
 } spare;
 
@@ -48,8 +47,8 @@ static const char *value_in(char *const *vector, const char *name, size_t length
     return NULL;
 }
 
-/* True for a variable that an interpreter, or the loader of its objects, reads at its start. The folders of PYTHONPATH
- * are taken later. */
+/* True for a variable that the interpreter or the dynamic loader reads at its start. PYTHONPATH is not one: the helper
+ * applies it when it gets the job. */
 static bool is_of_start(const char *variable)
 {
     static const char *const prefixes[] = {"PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_", "HDSS_MODULES="};
@@ -59,7 +58,7 @@ static bool is_of_start(const char *variable)
     return is && strncmp(variable, "PYTHONPATH=", strlen("PYTHONPATH=")) != 0;
 }
 
-/* True if `other` has all variables of the start that are in `vector`, with the same values. */
+/* True if every such variable in `vector` has the same value in `other`. */
 static bool has_same(char *const *vector, char *const *other)
 {
     for (; *vector != NULL; vector++) {
@@ -73,7 +72,6 @@ static bool has_same(char *const *vector, char *const *other)
     return true;
 }
 
-/* Forgets the helper, which has ended or has a job. */
 static void forget_spare(void)
 {
     close(spare.socket);
@@ -146,7 +144,7 @@ static bool send_job(struct helper_program *program, const int files[GIVEN_FILES
     return sendmsg(spare.socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof given;
 }
 
-/* Notes where the package of the job is: it puts its own folder first in PYTHONPATH. */
+/* Remembers the folder of the package: the job's program has put it first in PYTHONPATH. */
 static void note_folder(char *const *variables)
 {
     const char *path = value_in(variables, "PYTHONPATH", strlen("PYTHONPATH"));
@@ -186,9 +184,9 @@ pid_t spare_give(struct helper_program *program, int file, int bell)
     return pid;
 }
 
-/* --- in the helper --- */
+/* The rest runs in the helper. */
 
-/* Starts the interpreter and imports the package. */
+/* Type of the function that starts the interpreter and imports the package. */
 typedef int python_warm(const char *folder, char error[HDSS_ERROR_MAX]);
 
 static bool receive_job(int socket, struct given *given, int files[GIVEN_FILES])
@@ -211,7 +209,7 @@ static bool receive_job(int socket, struct given *given, int files[GIVEN_FILES])
     return true;
 }
 
-/* The texts from `*at` on, and NULL; `*at` is moved behind them. Exits if they are not whole. */
+/* Returns `count` texts from `*at` on, followed by NULL, and advances `*at`. Exits if a text is incomplete. */
 static char **take_texts(char **at, const char *end, uint32_t count)
 {
     char **texts = calloc((size_t)count + 1, sizeof *texts);
@@ -248,7 +246,7 @@ void spare_wait(int socket, const char *folder, int *argc, char ***argv)
     *argc = (int)given.words;
     *argv = words;
     environ = variables;
-    for (unsigned i = 0; i < GIVEN_FILES; i++) /* out of the way of the numbers that two of them get */
+    for (unsigned i = 0; i < GIVEN_FILES; i++) /* out of the way of the two target numbers */
         files[i] = fcntl(files[i], F_DUPFD, CHANNEL_BELL + 1 + GIVEN_FILES);
     if (dup2(files[GIVEN_CHANNEL], CHANNEL_FILE) < 0 || dup2(files[GIVEN_BELL], CHANNEL_BELL) < 0)
         _exit(EXIT_STATUS_FAILED);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A spare helper: a process that has started an interpreter and imported the Python package, and waits for a job of the
- * package. In a set each worker has one, so that a program need not wait for interpreters: from the start on if
- * SPARE_VARIABLE names the folder of the package, else from the end of the first such job on.
+/* A spare helper: a process that has started a Python interpreter and imported the package, and waits for a job of the
+ * package, so that a program does not wait for interpreters. Each worker of a set has one: from its start if
+ * SPARE_VARIABLE names the folder of the package, otherwise from the end of the first such job.
  *
- * The helper that takes a job is this process, not a copy of it: it gets the words, folder, umask and environment of
- * the job. A job whose environment asks for another interpreter gets a helper of its own. */
+ * The process that waits becomes the job's helper; it is not copied. It gets the words, folder, umask and environment
+ * of the job. A job whose environment needs another interpreter gets an ordinary helper. */
 #pragma once
 
 #include "worker/helper/start.h"
@@ -16,19 +16,18 @@
 
 #define SPARE_VARIABLE "HDSS_PYTHON_WARM"
 
-/* --- in the worker; for one thread --- */
+/* The next two are for the worker, in one thread. */
 
-/* Starts a spare helper, if there is none and the folder of the package is known. Called in the surroundings of the
- * process. */
+/* Starts a spare helper if there is none and the folder of the package is known. Must not be called while the
+ * surroundings of a job are set. */
 void spare_keep(void);
 
-/* Has the spare helper take the job. Returns its process, or 0 if there is none that can. Called in the job's
- * surroundings. */
+/* Gives the job to the spare helper. Returns its process ID, or 0 if there is no suitable one. Must be called while the
+ * surroundings of the job are set. */
 pid_t spare_give(struct helper_program *program, int file, int bell);
 
-/* --- in the helper --- */
+/* For the helper. */
 
-/* Prepares the interpreter with the package in `folder` and waits at `socket`, which is CHANNEL_FILE, for a job. Then
- * the process has the files, folder, umask and environment of the job, and its words in `*argc` and `*argv`. Ends the
- * process if no job comes. */
+/* Imports the package from `folder` and waits for a job at `socket`, which is CHANNEL_FILE. Then this process has the
+ * files, folder, umask and environment of the job; `*argc` and `*argv` are the job's words. Exits if no job comes. */
 void spare_wait(int socket, const char *folder, int *argc, char ***argv);

@@ -12,15 +12,14 @@
 
 struct helper_program {
     char path[PATH_MAX];
-    char **argv; /* owned; the words are borrowed */
+    char **argv; /* owned; its words are borrowed */
     struct environment environment;
-    const struct surroundings *surroundings; /* where helpers run; borrowed; NULL: as this process */
+    const struct surroundings *surroundings; /* of the helper; borrowed; NULL: those of this process */
 };
 
 /* Finds the program beside the worker or in libexec, and makes its command line. On failure nothing is owned. */
 int helper_program_init(struct helper_program *program, unsigned words, char *const *word, struct error *error);
 
-/* Like helper_program_init(), for a given program. */
 int helper_program_init_at(struct helper_program *program, const char *path, unsigned words, char *const *word,
                            struct error *error);
 void helper_program_fini(struct helper_program *program);
