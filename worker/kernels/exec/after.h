@@ -11,5 +11,6 @@
 
 #define AFTER_COLUMN "after"
 
-/* `precedence` is empty if no task waits. Errors, also about cycles, name the rows. */
+/* Reads which tasks wait for which. `precedence` stays empty if none waits. Errors, also about cycles, name the rows.
+ */
 int after_read(struct tasks *tasks, struct precedence *precedence, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of its node's resources that a task gets. If no task needs anything, nothing is shared out. */
+/* The part of its node's resources that a task gets. If no task has needs, no resources are shared out. */
 #pragma once
 
 #include "worker/kernels/exec/claim.h"
@@ -18,7 +18,8 @@ struct allotment {
     struct resources resources;
     struct claim claim;
     struct needs needs;
-    char (*settings)[ALLOTMENT_SETTING_MAX]; /* cores, memory, threads, and the GPUs by three names; owned */
+    char (*settings)[ALLOTMENT_SETTING_MAX]; /* variables for the task: cores, memory, threads, and the GPUs under three
+                                                names; owned */
 };
 
 /* `path` comes from claim_path(), and `any_core` is as in resources_init(). On failure nothing is owned. */
@@ -30,15 +31,15 @@ void allotment_fini(struct allotment *allotment);
  * ALLOTMENT_REFUSED sets `error`, too. */
 int allotment_begin(struct allotment *allotment, const struct tasks *tasks, struct error *error);
 
-/* To be called if the descriptor of the claim is readable. */
+/* To be called when the descriptor of the claim is readable. */
 int allotment_advance(struct allotment *allotment, struct error *error);
 
 void allotment_end(struct allotment *allotment);
 
-/* Sets at most ALLOTMENT_SETTINGS variables, which tell the task what it has. */
+/* Sets variables that tell the task what it has, at most ALLOTMENT_SETTINGS. */
 void allotment_tell(struct allotment *allotment, struct environment *environment);
 
-/* 0: no limit. */
+/* The task's memory in bytes; 0: no limit. */
 static inline uint64_t allotment_memory(const struct allotment *allotment)
 {
     return allotment->is_used ? allotment->needs.amount[NEED_MEMORY] : 0;

@@ -38,12 +38,12 @@
 #define PREFIX       "hdss-needs-"
 
 #define RECORDS_MAX 1024u
-/* How often a waiting claim is checked if there are no notifications, and if there are. */
+/* How often a waiting worker checks its claim: without notifications, and with them. */
 #define LOOK_OFTEN_NS  10000000
 #define LOOK_SELDOM_NS 1000000000
 
 struct record {
-    uint64_t state; /* an enum claim_state; 1 in the first record if that is filled in */
+    uint64_t state; /* an enum claim_state; in the first record 1 after it was filled in */
     uint64_t ticket;
     uint64_t amount[NEEDS];
     uint64_t gpus;
@@ -54,7 +54,7 @@ static off_t place_of(unsigned number)
     return (off_t)(number * sizeof(struct record));
 }
 
-/* Sets or queries a lock. 0 bytes: to the end of the file. */
+/* Sets or queries a lock. bytes == 0: up to the end of the file. */
 static int lock_bytes(int file, int command, short type, off_t first, off_t bytes)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = first, .l_len = bytes};
@@ -113,7 +113,8 @@ static struct record record_at(const struct claim *claim, unsigned number)
     return record;
 }
 
-/* What is left for this claim, and which GPUs are taken. Claims that waited before it count as granted. */
+/* What is left for this claim, and which GPUs are taken. Claims that were made earlier and still wait count as granted.
+ */
 static void count_free(const struct claim *claim, unsigned records, int64_t left[NEEDS], uint64_t *gpus)
 {
     *gpus = 0;
@@ -158,7 +159,8 @@ static uint64_t digest_variables(uint64_t digest, const char *const *names, size
     return digest;
 }
 
-/* Launches of a session that have other cores, GPUs or batch jobs do not share resources. */
+/* Adds the launch's cores, GPUs and batch job to the digest: launches of a session that differ in these do not share
+ * resources. */
 static uint64_t digest_own_resources(uint64_t digest)
 {
     static const char *const names[] = {
@@ -169,7 +171,7 @@ static uint64_t digest_own_resources(uint64_t digest)
     return digest_variables(digest_record(digest, cpus, sizeof cpus), names, sizeof names / sizeof *names);
 }
 
-/* Without a session, workers belong together if they have the same launcher. */
+/* Identifies the launcher. Without a session, workers that have the same launcher belong together. */
 static uint64_t digest_launch(void)
 {
     static const char *const names[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"};
@@ -177,7 +179,7 @@ static uint64_t digest_launch(void)
     return digest_variables(digest_record(0, &launcher, sizeof launcher), names, sizeof names / sizeof *names);
 }
 
-/* A hash that is the same for all workers of this run or set that share the resources of this node. */
+/* A hash that is equal for all workers that share the resources of this node in this run or set. */
 static uint64_t number_of_node(bool any_core)
 {
     const char *session = own_environment_of_job(SESSION_VARIABLE);
@@ -200,7 +202,7 @@ const char *claim_path(bool any_core, char path[CLAIM_PATH_MAX])
     return path;
 }
 
-/* Requires the lock. */
+/* The caller must hold the lock. */
 static bool remove_if_deserted(int file, const char *path)
 {
     return !is_any_held(file) && (unlink(path) == 0 || errno == ENOENT);
@@ -229,7 +231,6 @@ bool claim_clear(const char *path)
     return is_gone;
 }
 
-/* Removes the files of runs whose workers on this node were all killed. */
 static void remove_deserted(void)
 {
     char prefix[40], path[CLAIM_PATH_MAX];
@@ -261,7 +262,7 @@ static int join_others(struct claim *claim)
     return 0;
 }
 
-/* The first worker records what the node has. Later ones might find other amounts, because tasks run. */
+/* The first worker records what the node has. Later ones use that, because they might find less while tasks run. */
 static int agree_on_resources(struct claim *claim)
 {
     struct record first = {.state = 1};
@@ -292,7 +293,7 @@ static int enter(struct claim *claim)
     return result;
 }
 
-/* A user may have only few inotify instances. Without one the timer does all. */
+/* Opens the epoll set. A user may have few inotify instances; without one, only the timer is used. */
 static int open_set(struct claim *claim)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -344,7 +345,7 @@ static void set_look_timer(const struct claim *claim, long every_ns)
     timerfd_settime(claim->timer, 0, &(struct itimerspec){span, span}, NULL);
 }
 
-/* Watches the file by its descriptor, because it may have no name any more. */
+/* Watches the file through its descriptor, because it may have been removed. */
 static void begin_watching(struct claim *claim)
 {
     char path[40];
@@ -444,5 +445,5 @@ void claim_end(struct claim *claim)
         write_record(claim);
         unlock_all(claim->file);
     }
-    futimens(claim->file, NULL); /* wakes the workers that wait */
+    futimens(claim->file, NULL);
 }

@@ -20,12 +20,12 @@ struct claim {
     char path[CLAIM_PATH_MAX];
     int file;
     int set;
-    int changes; /* inotify, which reports claims that end; -1: the timer is faster instead */
+    int changes; /* inotify descriptor, which reports that claims have ended; -1: none, so the timer runs faster */
     int timer;
     int watch;
     bool is_watching;
     unsigned number;
-    struct needs has; /* what the node has, as the first worker found it */
+    struct needs has; /* what the node has, as recorded by the first worker */
     enum claim_state state;
     struct needs needs;
     uint64_t ticket;
@@ -33,16 +33,15 @@ struct claim {
     char *records;
 };
 
-/* The file by which the workers of this run or set on this node share resources. Launches with other cores or GPUs,
- * or in another batch job, have another file; so have tasks on any core, and tasks on cores that their worker is
- * bound to. */
+/* Path of the file by which the workers of this run or set share this node. The path depends on the cores, GPUs and
+ * batch job of the launch, and on `any_core`. */
 const char *claim_path(bool any_core, char path[CLAIM_PATH_MAX]);
 
 /* Joins the other workers; the last one to leave removes the file. On failure nothing is owned. */
 int claim_init(struct claim *claim, const char *path, const struct needs *has, struct error *error);
 void claim_fini(struct claim *claim);
 
-/* Removes the file if no worker uses it. Returns true if it is gone. The guard calls it: it must not allocate or
+/* Removes the file if no worker uses it. Returns true if it is gone. Called by the guard, so it must not allocate or
  * take a lock of the process. */
 bool claim_clear(const char *path);
 

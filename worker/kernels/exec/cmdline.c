@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Special to a shell unless they are quoted. So is a tilde at the beginning of a word. */
+/* Characters that a shell interprets unless they are quoted, as it does a tilde at the beginning of a word. */
 #define OPERATORS "|&;<>()$`*?"
-/* They begin an expansion after a dollar. */
+/* A dollar followed by one of these begins an expansion. */
 #define AFTER_DOLLAR "{(*@#?-$!_"
-/* No shell gives them a meaning. */
+/* Characters besides letters and digits that no shell interprets. */
 #define PLAIN "%+,-./:=@_^"
 
 enum quoting { QUOTING_NONE, QUOTING_SINGLE, QUOTING_DOUBLE };
@@ -114,7 +114,7 @@ char **cmdline_argv(struct cmdline *words)
     return words->argv + 1;
 }
 
-/* Length of the {..} that begins here, including the braces; 0: none does. */
+/* Length of the {..} that begins here, including the braces; 0 if none begins here. */
 static size_t place_length(const struct scan *scan)
 {
     const char *from = scan->line + scan->at;
@@ -122,7 +122,7 @@ static size_t place_length(const struct scan *scan)
     return end != NULL ? (size_t)(end - from) + 1 : 0;
 }
 
-/* Returns 1 if a {..} begins here that is replaced, 0 or -1. */
+/* Looks up the {..} that begins here. Returns 1 if it is to be replaced, 0 if not or if there is none, -1 on error. */
 static int cmdline_find_place(struct scan *scan, struct values *values, size_t *length)
 {
     *length = place_length(scan);
@@ -145,7 +145,7 @@ static int refuse_operator(const struct scan *scan, char c)
                      scan->at + 1, c, c);
 }
 
-/* True if a shell makes several words of the braces that begin here: {a,b} and {1..9}. */
+/* True if a shell would make several words of the braces that begin here, as of {a,b} and {1..9}. */
 static bool is_brace_expansion(const struct scan *scan)
 {
     const size_t length = place_length(scan);
@@ -197,7 +197,7 @@ static void open_quotes(struct scan *scan, enum quoting quoting)
     scan->opened = scan->at;
 }
 
-/* The value of an assignment may be quoted, its name may not. */
+/* Notes that the word has quotes: the value of an assignment may have some, its name must not. */
 static void note_quotes(struct scan *scan)
 {
     struct cmdline *words = scan->words;
@@ -275,7 +275,8 @@ static int cmdline_take_value(struct scan *scan, const char *value, size_t lengt
     return enter_word(scan) < 0 ? -1 : cmdline_put(scan->words, value, length, scan->error);
 }
 
-/* Within quotes several values become one word. A value is never the name of an assignment. */
+/* Appends the values to the word: as several words, but within quotes as one. A value never becomes the name of an
+ * assignment. */
 static int cmdline_take_values(struct scan *scan, const struct values *values)
 {
     for (unsigned i = 0; i < values->count; i++) {
@@ -311,7 +312,7 @@ static int cmdline_take(struct scan *scan)
     return -1;
 }
 
-/* Number of bytes that mean nothing special, in quotes or not. */
+/* Length of the text that means nothing special here, in quotes or not. */
 static size_t ordinary_length(const struct scan *scan)
 {
     size_t end = scan->at;
@@ -373,7 +374,7 @@ static int put_value(struct scan *scan, enum nesting_place place, const char *va
     return cmdline_put(scan->words, behind, strlen(behind), scan->error);
 }
 
-/* A shell evaluates the operands of arithmetic, so quoting would not make other values safe. */
+/* True if the value is a number. In arithmetic a shell evaluates other values, even if they are quoted. */
 static bool is_number(const char *value, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -414,7 +415,7 @@ static int put_all_at(struct scan *scan, enum nesting_place place, size_t place_
     return 0;
 }
 
-/* True for a backslash that stands for itself before a brace. It must not come to stand before a quote of the value. */
+/* True if a backslash that stands for itself precedes a brace. The value's quote must not directly follow it. */
 static bool is_lone_backslash(const struct scan *scan, enum nesting_place place)
 {
     const char *from = scan->line + scan->at;

@@ -19,11 +19,11 @@
 #define CMDLINE_BYTES_MAX (2u << 20)
 
 struct values {
-    const struct piece *items; /* borrowed until the next look-up */
+    const struct piece *items; /* borrowed until the next call of find() */
     unsigned count;
 };
 
-/* Looks up the text between the braces. find() returns 1: it has set `values`; 0: unknown; -1: error. */
+/* Looks up the text between the braces. find() returns 1 after it has set `values`, 0 if the text is unknown, or -1. */
 struct places {
     int (*find)(void *context, const char *name, size_t length, struct values *values, struct error *error);
     void *context;
@@ -34,7 +34,7 @@ struct cmdline {
     size_t length, capacity;
     size_t *start;
     unsigned count, room;
-    unsigned assignments; /* number of NAME=value words before the command */
+    unsigned assignments;
     char **argv;
     unsigned argv_room;
     bool is_for_shell;
@@ -45,13 +45,13 @@ void cmdline_init(struct cmdline *words);
 void cmdline_fini(struct cmdline *words);
 void cmdline_clear(struct cmdline *words);
 
-/* There may be no words. Errors begin with the column. */
+/* Splits the line. The result may have no words. Errors begin with the column. */
 int cmdline_split(struct cmdline *words, const char *line, size_t length, const struct places *places,
                   struct error *error);
 
-/* Makes three words: `shell` (a path), -c, and the whole line, in which values are quoted so that the shell takes
- * each as part of one word (nesting.h). Refuses NULs, and a {..} at a place where quoting does not help. Errors
- * begin with the column. */
+/* Makes three words: the path `shell`, -c, and the whole line. Values in the line are quoted, so that the shell takes
+ * each as part of one word (nesting.h). Refuses NULs, and a {..} where quoting would not help. Errors begin with the
+ * column. */
 int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line, size_t length,
                       const struct places *places, struct error *error);
 
@@ -61,8 +61,8 @@ int cmdline_fill(struct cmdline *words, const char *line, size_t length, const s
 
 bool cmdline_has_place(const char *line, size_t length, const struct places *places);
 
-/* The words after the assignments, ended by NULL, with an unused entry before the first. Valid until the words
- * change. Returns NULL if memory runs out. */
+/* The words after the assignments, ended by NULL; the entry before the first is free for the caller. Valid until the
+ * words change. Returns NULL if memory runs out. */
 char **cmdline_argv(struct cmdline *words);
 
 static inline const char *cmdline_at(const struct cmdline *words, unsigned i)

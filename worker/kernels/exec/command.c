@@ -20,9 +20,10 @@
 #include <unistd.h>
 
 #define NEVER_NS UINT64_MAX
-/* How long to wait for a process that keeps the output open after the command has ended. Usually it ends soon, too. */
+/* How long to wait, after the command has ended, for a process that keeps its output open. It usually ends soon, too.
+ */
 #define LINGER_NS 200000000u
-/* Memory use is first checked so long after the start, and then after intervals that double up to the longest. */
+/* Memory use is first checked after LOOK_FIRST_NS, then at intervals that double up to LOOK_MOST_NS. */
 #define LOOK_FIRST_NS 10000000u
 #define LOOK_MOST_NS  1000000000u
 #define ASK_NS        1000000u
@@ -48,7 +49,7 @@ static int watch(const struct command *command, int descriptor, unsigned tag)
     return epoll_ctl(command->set, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/* Opens /dev/null above 2, because the child replaces its 0, 1 and 2. */
+/* Opens /dev/null with a descriptor above 2, because the child replaces its descriptors 0, 1 and 2. */
 static int open_first_three(void)
 {
     int descriptor;
@@ -135,7 +136,7 @@ static int begin_file(struct command *command, struct capture *capture)
     return capture->file;
 }
 
-/* The disk is full: gives up half of this file, so that other tasks can write. */
+/* The disk is full: truncates this file to half, so that other tasks can write. */
 static void give_way(struct capture *capture)
 {
     if (capture->is_spilled && ftruncate(capture->file, (off_t)(capture->written / 2)) == 0)
@@ -177,10 +178,9 @@ static void command_keep(struct capture *capture, const char *bytes, size_t coun
     capture->length += count;
 }
 
-/* Moves the output so far to the file, where the rest will go. */
 static void command_spill(struct command *command, struct capture *capture)
 {
-    unlinkat(command->folder, capture->name, 0); /* left by an earlier try */
+    unlinkat(command->folder, capture->name, 0); /* an earlier try may have left it */
     capture->is_spilled = true;
     command_write_file(command, capture, capture->bytes, capture->length);
     capture->length = 0;
@@ -227,7 +227,7 @@ uint64_t command_dropped(const struct command *command, unsigned stream)
     return received > command->limits.bytes ? received - command->limits.bytes : 0;
 }
 
-/* Only the end for reading does not block. */
+/* Only the reading end is non-blocking. */
 static int open_pipe(struct command *command, unsigned stream)
 {
     int ends[2];
@@ -238,7 +238,7 @@ static int open_pipe(struct command *command, unsigned stream)
     return fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || watch(command, ends[0], stream) < 0 ? -1 : 0;
 }
 
-/* Removes a file of this name that an earlier run has left. A link is not followed. */
+/* Prepares a stream's file. One of the same name from an earlier run is removed; a link is not followed. */
 static void begin_capture(struct command *command, struct capture *capture, const char *name)
 {
     if (capture->capacity > KEPT_BYTES) {
@@ -271,7 +271,7 @@ static void not_started(struct command *command, int error)
     command->outcome.error = error;
     command->outcome.status = error == ENOENT || error == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
     command->pid = -1;
-    command->deadline_ns = 1; /* it is over at once */
+    command->deadline_ns = 1; /* in the past: the command is over at the next look */
     set_timer(command);
 }
 
@@ -283,7 +283,7 @@ static int open_start_folder(const char *path, int *folder)
     return *folder < 0 || faccessat(*folder, ".", X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
-/* The limit of processes of a user is usually reached for a short time only. */
+/* If a user has too many processes, this usually lasts only for a short time, so the start is repeated. */
 #define SPAWN_TRIES  100
 #define SPAWN_NAP_NS 20000000
 
@@ -355,8 +355,8 @@ static uint64_t span_ns(struct timeval span)
     return (uint64_t)span.tv_sec * 1000000000u + (uint64_t)span.tv_usec * 1000u;
 }
 
-/* Reaps what was left of a task's process group; the worker has adopted these processes. Returns true if one was
- * killed, or has not ended. */
+/* Reaps what was left of the task's process group; this worker has become the parent. Returns true if a process was
+ * killed or has not ended yet. */
 static bool has_killed_some(pid_t group)
 {
     int status;
@@ -367,7 +367,7 @@ static bool has_killed_some(pid_t group)
     return was_killed || ended == 0;
 }
 
-/* Reaps the process after killing its group: while it is not reaped, the system does not give its number to another. */
+/* Kills the process group, then reaps the process: until then the system does not give its ID to another one. */
 static void reap(struct command *command)
 {
     struct rusage usage = {0};
@@ -382,7 +382,7 @@ static void reap(struct command *command)
     outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0; /* -1: the status is unknown */
     outcome->cpu_ns = span_ns(usage.ru_utime) + span_ns(usage.ru_stime);
-    /* Before exec the child shares the worker's memory, and the system keeps the maximum of both. */
+    /* before exec the child uses the worker's memory, and the system keeps the maximum of both */
     if ((uint64_t)usage.ru_maxrss > command->own_peak_kib && (uint64_t)usage.ru_maxrss > outcome->peak_kib)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
     outcome->left_some = has_killed_some(command->pid);
@@ -433,7 +433,7 @@ static void process_ended(struct command *command, uint64_t now_ns)
         set_timer(command);
 }
 
-/* Sends SIGTERM, after which the grace period begins. Returns false if nothing runs. */
+/* Sends SIGTERM and starts the grace period. Returns false if no process runs. */
 static bool terminate(struct command *command, uint64_t now_ns)
 {
     if (command->state != COMMAND_RUNNING || command->pid <= 0)
@@ -521,7 +521,7 @@ bool command_advance(struct command *command)
     return true;
 }
 
-/* Waits for the grace period. The worker handles no messages meanwhile. */
+/* Ends the command and waits for it, for the grace period at most. The worker handles no messages meanwhile. */
 static void end_now(struct command *command)
 {
     uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + command->limits.grace_ns;

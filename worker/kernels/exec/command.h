@@ -16,20 +16,20 @@
 #include <sys/types.h>
 
 enum command_end {
-    COMMAND_ENDED, /* by itself, or by a signal of others */
+    COMMAND_ENDED, /* by itself, or by a signal that HDSS did not send */
     COMMAND_TIMED_OUT,
-    COMMAND_NOT_STARTED, /* `error` says why; the status is that of a shell: 127 not found, 126 not executable */
+    COMMAND_NOT_STARTED, /* `error` has the reason; `status` is that of a shell: 127 not found, 126 not executable */
 };
 
 struct command_outcome {
     enum command_end end;
     bool has_no_folder;
-    bool left_some;     /* processes of its group were still running, and were killed */
-    int status, signal; /* exit status, or the signal that ended the process */
+    bool left_some; /* processes of its group were still running, and were killed */
+    int status, signal;
     int error;
     double started_s;
     uint64_t wall_ns, cpu_ns;
-    /* of its largest process; 0: it ran too briefly to be measured, and used no more than the worker */
+    /* peak memory of its largest process; 0: it ran too briefly to be measured, or used no more than the worker */
     uint64_t peak_kib;
 };
 
@@ -37,27 +37,26 @@ struct command_outcome {
 
 enum { COMMAND_OUT, COMMAND_ERR, COMMAND_STREAMS };
 
-/* The output of a stream, in memory or in a named file. */
 struct capture {
     int pipe;
-    /* The task's end, open until the process has ended, so that the worker is not woken if the task closes its own;
-     * -1: closed. */
+    /* The task's end of the pipe. It stays open until the process has ended, so that the worker is not woken if the
+     * task closes its own copy; -1: closed. */
     int task_end;
     const char *name;
     int file;
     char *bytes;
     size_t length, capacity;
     bool is_spilled;   /* all output is in the file, and none in `bytes` */
-    uint64_t received; /* bytes in all; those beyond the limit were dropped */
+    uint64_t received; /* all bytes of the stream, including those dropped beyond the limit */
     uint64_t written;
-    int error; /* errno, if the file could not be written; later bytes were dropped */
+    int error; /* errno if the file could not be written; later bytes were dropped */
 };
 
 struct command_limits {
     uint64_t time_ns;
-    uint64_t grace_ns; /* between SIGTERM and SIGKILL */
+    uint64_t grace_ns;
     uint64_t bytes;
-    uint64_t spill_bytes; /* a longer stream goes to its file; 0: each stream does from its beginning on */
+    uint64_t spill_bytes; /* if a stream gets longer, it goes to its file; 0: it does from its first byte on */
 };
 
 enum command_state { COMMAND_IDLE, COMMAND_RUNNING, COMMAND_STOPPING, COMMAND_LINGERING };
@@ -70,39 +69,37 @@ struct command {
     int set, timer, nothing;
     enum command_state state;
     pid_t pid;
-    int process; /* pidfd; -1: none, the process is polled */
+    int process; /* pidfd; -1: there is none, so the process is polled */
     struct capture captures[COMMAND_STREAMS];
     char scratch[COMMAND_READ_BYTES];
     struct command_outcome outcome;
     uint64_t began_ns;
-    uint64_t deadline_ns; /* when the next event is due: SIGTERM, SIGKILL, end of lingering */
+    uint64_t deadline_ns; /* time of the next SIGTERM, SIGKILL or end of lingering */
     uint64_t look_ns;
     uint64_t look_span_ns;
-    uint64_t own_peak_kib; /* of the worker, which the system counts for the child, too */
+    uint64_t own_peak_kib; /* peak memory of the worker, which the system also counts for the child */
 };
 
-/* Takes over `folder`, an open descriptor or -1. If it fails, because memory or descriptors run out, it returns -1
- * and nothing is owned. */
+/* Takes over `folder`, an open descriptor or -1. Returns -1 if memory or descriptors run out; then nothing is owned. */
 int command_init(struct command *command, const struct command_limits *limits, int folder, bool frees_cores);
-/* Ends a running command: SIGTERM and, after the grace period, SIGKILL; it waits meanwhile. Also kills what commands
+/* Ends a running command by SIGTERM and, after the grace period, SIGKILL; waits meanwhile. Also kills what commands
  * have left behind. */
 void command_fini(struct command *command);
 
-/* Starts the program in `folder`; "": the worker's. `names`: files for its streams, borrowed until it is over; NULL:
- * its output stays in memory. A command that cannot be started is over at the next command_advance(). */
+/* Starts the program in `folder`; "": the worker's folder. `names`: files for the streams, borrowed until the command
+ * is over; NULL: output stays in memory. If the command cannot be started, it is over at the next command_advance(). */
 void command_start(struct command *command, const struct spawn *spawn, const char *folder,
                    const char *const names[COMMAND_STREAMS]);
 
-/* Ends like a command that could not be started because of `error`. */
 void command_refuse(struct command *command, int error);
 
-/* Ends the command as if its time were over. Does nothing if none runs. */
+/* Ends the command as if its time limit were over. Does nothing if no command runs. */
 void command_stop(struct command *command);
 
 /* Handles events. Returns true if the command is over; outcome and captures are then valid. */
 bool command_advance(struct command *command);
 
-/* Makes command_descriptor() readable also if this descriptor is. Returns -1 and sets errno on failure. */
+/* Makes command_descriptor() readable also while `descriptor` is. Returns -1 with errno on failure. */
 int command_watch_also(struct command *command, int descriptor);
 
 static inline int command_descriptor(const struct command *command)

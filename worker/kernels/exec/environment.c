@@ -15,7 +15,7 @@ static const char *const of_launchers[] = {
     "OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMI", "PMIX_", "HYDI_", "MPI_LOCAL", NULL,
 };
 
-/* Processes that an MPI launcher has started as ranks have one of these. */
+/* An MPI launcher sets one of these in each process that it starts as a rank. */
 static const char *const of_mpi_ranks[] = {"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "PMI_FD=", NULL};
 
 /* Without these, the MPI launchers of several tasks would all bind their ranks to the node's first cores. */
@@ -79,7 +79,7 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     return 0;
 }
 
-/* Replaces a setting of the same name: of two, some programs use the first and some the last. */
+/* Replaces a setting of the same name: if there were two, some programs would use the first and some the last. */
 static void replace_setting(char **settings, unsigned *count, const char *setting)
 {
     size_t name = strcspn(setting, "=") + 1;
@@ -90,7 +90,7 @@ static void replace_setting(char **settings, unsigned *count, const char *settin
     *count += i == *count;
 }
 
-/* Looks at `count` settings, or up to the NULL that ends them. */
+/* Finds a setting by its name among `count` settings, or up to the NULL that ends them. */
 static const char *setting_of(char *const *settings, unsigned count, const char *name)
 {
     const size_t length = strlen(name);
@@ -106,7 +106,7 @@ const char *environment_value(const struct environment *environment, const char 
     return setting != NULL ? setting + strlen(name) + 1 : NULL;
 }
 
-/* Copies the next item of the list without its escapes, and returns the end of the copy. */
+/* Copies the next item of the list without its escapes. Returns the end of the copy. */
 static const char *take_item(const char **list, char *item)
 {
     const char *from = *list;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a task: that of the worker without what a task must not see, and what is given for tasks. */
+/* The environment of a task: that of the worker without variables that a task must not get, and with those that are
+ * given for tasks. */
 #pragma once
 
 #include "common/util/error.h"
@@ -11,7 +12,7 @@
  * inherit it. */
 #define QUICK_HWLOC       "HWLOC_COMPONENTS"
 #define QUICK_HWLOC_VALUE "-pci,-opencl,-gl,-linuxio"
-/* No folder, so that hwloc does not load its plug-ins. */
+/* Not a folder, so that hwloc finds no plug-ins. */
 #define QUICK_PLUGINS       "HWLOC_PLUGINS_PATH"
 #define QUICK_PLUGINS_VALUE "/dev/null"
 
@@ -25,20 +26,20 @@ struct environment {
     unsigned count, room;
 };
 
-/* Takes over the worker's variables except HDSS's own. Those of an MPI launcher that has started the worker are left
- * out, too, unless `all`: an MPI program as a task would take itself for this worker. MPI launchers in tasks are
- * told not to bind ranks, unless the user has told them something else. */
+/* Takes over the worker's variables except those of HDSS. If an MPI launcher has started the worker, its variables are
+ * left out, too, unless `all`: an MPI program in a task would otherwise take itself for this rank. MPI launchers in
+ * tasks are told not to bind their ranks, unless the user has told them something else. */
 int environment_init(struct environment *environment, char *const *of_worker, bool all);
-/* Adds variables that the user gives: "NAME,NAME2=VALUE", with \, for a comma and \\ for a backslash. NAME alone is
- * the worker's variable. Call it once. */
+/* Adds variables that the user gives: "NAME,NAME2=VALUE", with \, for a comma and \\ for a backslash. NAME alone takes
+ * the worker's value. Call it once. */
 int environment_give(struct environment *environment, char *const *of_worker, const char *list, struct error *error);
-/* The value of a variable for all tasks that set no other; may be NULL. */
+/* The value of a variable that all tasks get, unless a task sets its own; may be NULL. */
 const char *environment_value(const struct environment *environment, const char *name);
 void environment_fini(struct environment *environment);
 
 int environment_begin(struct environment *environment, unsigned more);
 
-/* Sets "NAME=value", in place of an earlier value. Borrowed until the next task. */
+/* Sets "NAME=value", replacing an earlier value. The text is borrowed until the next task. */
 void environment_set(struct environment *environment, const char *setting);
 
 char *const *environment_vector(struct environment *environment);

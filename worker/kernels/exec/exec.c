@@ -101,11 +101,11 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* Limit of the lists that a process keeps. Nearly all of them grow. */
+/* Limit of the lists that a process keeps in `kept`. */
 #define KEPT_MAX     16
 #define GRACE_NS     2000000000u
 #define OUTPUT_BYTES (UINT64_C(64) << 20)
-/* What is kept in memory of a stream whose rest can go to a file. */
+/* How much of a stream is kept in memory if the rest can go to a file. */
 #define SPILL_BYTES (UINT64_C(16) << 20)
 
 struct exec_kernel {
@@ -115,22 +115,22 @@ struct exec_kernel {
     struct search search;
     struct allotment allotment;
     struct own_cores cores;
-    bool wants_cores; /* tasks are bound to cores of their own if there are enough */
+    bool wants_cores; /* tasks are bound to cores of their own if there are enough of them */
     struct fragments fragments;
     struct hdss_worker worker;
     char host[65];
     unsigned retries;
     double timeout_s;
-    char folder[PATH_MAX + 5];                            /* PWD=, if the task has a folder */
-    enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state; /* WAITING: for resources */
+    char folder[PATH_MAX + 5]; /* PWD=.. if the task has a folder */
+    enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state;
     bool is_refused;
     bool wants_all_output;
-    bool is_stopped; /* it is cancelled, and no other task follows */
+    bool is_stopped; /* the task is cancelled, and no other one follows */
     struct error wrong;
     uint64_t done;
     unsigned tries;
-    uint64_t put[COMMAND_STREAMS]; /* bytes of each stream that are results */
-    size_t shown[COMMAND_STREAMS]; /* how much of it was shown while the task ran */
+    uint64_t put[COMMAND_STREAMS];
+    size_t shown[COMMAND_STREAMS]; /* number of bytes of each stream that were shown while the task ran */
     char settings[3][40], names[COMMAND_STREAMS][40];
     char text[TASKS_TEXT_MAX], line[TASKS_TEXT_MAX + 400];
 };
@@ -150,11 +150,11 @@ static struct tasks_source source_of(const union hdss_value *values)
     };
 }
 
-/* Lists that this process has read: that of the latest job, and growing ones of other jobs. exec_kernel_describe()
- * reads a list; checks, display, execution and growth find it here, so that it is read once. */
+/* Lists that this process has read: that of the latest job, and growing lists of other jobs. exec_kernel_describe()
+ * reads a list; later calls find it here, so that it is read only once. */
 static struct kept_tasks {
     struct tasks tasks;
-    uint64_t used; /* value of `uses` at the latest use; 0: the entry is free */
+    uint64_t used; /* value of `uses` when the entry was last used; 0: the entry is free */
 } kept[KEPT_MAX];
 
 static uint64_t uses;
@@ -166,7 +166,7 @@ static void drop_kept(struct kept_tasks *one)
     one->used = 0;
 }
 
-/* Compares the addresses of texts, because those of another job may have been freed and must not be read. */
+/* Compares the addresses of texts, not the texts, because those of another job may have been freed. */
 static bool is_kept(const struct kept_tasks *one, const struct tasks_source *source)
 {
     const struct tasks_source *own = &one->tasks.source;
@@ -176,7 +176,7 @@ static bool is_kept(const struct kept_tasks *one, const struct tasks_source *sou
            source->follows == own->follows;
 }
 
-/* Lists that grow are needed again. */
+/* Frees the lists that cannot grow; those that grow are needed again. */
 static void drop_complete(void)
 {
     for (unsigned i = 0; i < KEPT_MAX; i++)
@@ -184,7 +184,8 @@ static void drop_complete(void)
             drop_kept(&kept[i]);
 }
 
-/* The entry of these tasks or, if there is none, a free one or the one whose latest use is longest ago. */
+/* Returns the entry of these tasks; if there is none, a free entry or the one that was not used for the longest time.
+ */
 static struct kept_tasks *place_of(const struct tasks_source *source)
 {
     struct kept_tasks *chosen = &kept[0];
@@ -240,7 +241,6 @@ static int name_output(const struct tasks_source *source, struct hdss_loop *loop
     return -1;
 }
 
-/* A list without tasks is allowed, but often a mistake. */
 static void note_nothing(const struct tasks_source *source, struct hdss_loop *loop)
 {
     if (source->tasks[0] != '\0')
@@ -259,7 +259,7 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
 {
     const struct tasks_source source = source_of(values);
     bool any = source.tasks[0] != '\0' || source.command[0] != '\0' ||
-               source.list[0] != '\0'; /* exec_kernel_check() refuses the rest */
+               source.list[0] != '\0'; /* exec_kernel_check() refuses a job without any of them */
     const struct tasks *tasks = any ? read_tasks(values, error) : NULL;
     if (any && tasks == NULL)
         return -1;
@@ -280,7 +280,6 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
     return name_output(&source, loop, error);
 }
 
-/* The user has set no limit. */
 static bool wants_all_output(const union hdss_value *values)
 {
     return values[MAX_OUTPUT].integer < 0;
@@ -328,7 +327,7 @@ static int check_folder(const char *path, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* A folder whose name has no {..} must exist. */
+/* Checks that the folder exists, unless its name contains a {..}. */
 static int check_workdir(const char *path, struct error *error)
 {
     if (path[0] == '\0' || strchr(path, '{') != NULL)
@@ -357,7 +356,8 @@ static bool inherits_cores(const union hdss_value *values)
     return values[INHERIT].integer == INHERIT_CORES || values[INHERIT].integer == INHERIT_ALL;
 }
 
-/* True if the worker is bound to cores that its launcher has chosen, and not the user: tasks may leave them. */
+/* True if the launcher, and not the user, has chosen the cores to which the worker is bound: tasks may then leave them.
+ */
 static bool frees_cores(const union hdss_value *values)
 {
     return !inherits_cores(values) && launched_to_be_bound();
@@ -370,7 +370,7 @@ static int read_needs(const union hdss_value *values, const struct tasks *tasks,
                       (uint64_t)values[GPUS].integer, error);
 }
 
-/* `has`: the node's resources; NULL: unknown. */
+/* `has`: the resources of the node; NULL: unknown. */
 static int check_needs_of(const struct needs_source *source, struct tasks *tasks, uint64_t task,
                           const struct needs *has, struct error *error)
 {
@@ -405,8 +405,8 @@ static bool is_only_node(void)
            (launched_on_one_node() || environment_is_of_one_machine() || !launched_as_rank());
 }
 
-/* Checks needs only if no other node may have more. Otherwise a task whose needs are too large fails on the node
- * that gets it. */
+/* Checks needs only if no other node may have more. Otherwise a task with too large needs fails on the node that gets
+ * it. */
 static int check_needs_here(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     struct needs_source source;
@@ -552,8 +552,8 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, s
     return error_set(error, "no memory, descriptors or processes to run commands with");
 }
 
-/* The guard must know of the file of claims before there is one, because the worker may be killed at any time. The
- * worker waits for claims as it waits for tasks. */
+/* The guard must know the file of claims before it exists, because the worker may be killed at any time. The descriptor
+ * of claims joins that of the command, for which the worker waits. */
 static int open_allotment(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
     _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
@@ -605,7 +605,7 @@ static void close_all(struct exec_kernel *k)
     free(k);
 }
 
-/* The files must be those with which the run began: see exec_kernel_describe(). */
+/* The files must still be those that exec_kernel_describe() has read. */
 static int exec_kernel_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
                                      const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
@@ -646,7 +646,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
 static void exec_kernel_close_instance(void *instance)
 {
     struct exec_kernel *k = instance;
-    allotment_fini(&k->allotment); /* while the guard still exists */
+    allotment_fini(&k->allotment); /* before command_fini(), which ends the guard */
     command_fini(&k->command);
     close_all(k);
 }
@@ -657,10 +657,10 @@ static int exec_kernel_no_memory(char error[HDSS_ERROR_MAX])
     return -1;
 }
 
-/* Number of cores that are bound to the task alone; 0: it shares them with all that runs.
+/* Number of cores to which only this task is bound; 0: the system chooses its cores.
  *
- * Without cores= this is one, if the node has as many workers as cores and there are tasks for all of them. If there
- * are fewer workers, tasks with threads may use the other cores; if there are more, a task has less than a core. */
+ * Without cores= it is 1 if the node has as many workers as cores, and tasks for all of them. With fewer workers, tasks
+ * with threads may use the other cores; with more, a task has less than a core. */
 static uint64_t cores_of_task(const struct exec_kernel *k)
 {
     const struct allotment *allotment = &k->allotment;
@@ -681,7 +681,7 @@ static const cpu_set_t *take_cores(struct exec_kernel *k)
     return own_cores_cpus(&k->cores);
 }
 
-/* Releases cores that were counted, so that other tasks get them. Otherwise the worker keeps its core for its next
+/* Releases cores that were requested, so that other tasks get them. Otherwise the worker keeps its core for its next
  * task. */
 static void end_allotment(struct exec_kernel *k)
 {
@@ -712,7 +712,7 @@ static char *const *make_environment(struct exec_kernel *k)
     return environment_vector(&k->environment);
 }
 
-/* The value of PATH=.. before the command, in which a shell would search the program; may be NULL. */
+/* The value of PATH=.. before the command, where a shell would search the program; may be NULL. */
 static const char *own_folders(const struct cmdline *words)
 {
     for (unsigned i = words->assignments; i > 0; i--)
@@ -762,7 +762,8 @@ static int try_task_or_end(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* A bad row of a complete list was refused before. One that was added later is a failed task, and the job goes on. */
+/* An invalid row of a complete list was refused before the run. An invalid row that was added later is a failed task,
+ * and the job goes on. */
 static int begin_task(struct exec_kernel *k, uint64_t task)
 {
     k->tries = 0;
@@ -780,7 +781,7 @@ static void refuse_task(struct exec_kernel *k)
     k->tries = 1;
 }
 
-/* Advances a task that does not run yet. Returns 1: it runs; 0: it waits for resources; -1: error. */
+/* Advances a task that does not run yet. Returns 1 if it runs now, 0 if it waits for resources, or -1. */
 static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
 {
     int result = k->state == TASK_NONE ? begin_task(k, task) : allotment_advance(&k->allotment, &k->wrong);
@@ -793,7 +794,7 @@ static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_E
     }
 }
 
-/* True if output was lost although the user has given no limit. */
+/* True if output was lost for another reason than a limit that the user has given. */
 static bool has_lost_output(const struct exec_kernel *k)
 {
     bool has_lost = false;
@@ -820,7 +821,7 @@ static int put_bytes(const struct yield *yield, enum task_stream stream, const v
     return yield->output->put(yield->output, yield->task, stream, bytes, count);
 }
 
-/* Adds a line of HDSS itself to the task's output, at the beginning of a line. */
+/* Adds a line of HDSS itself to the task's output. It begins on a new line. */
 static int put_note(const struct yield *yield, enum task_stream stream, const struct capture *after, const char *note)
 {
     char line[600];
@@ -840,7 +841,7 @@ static int put_capture(const struct yield *yield, unsigned stream)
     return capture->length > 0 ? put_bytes(yield, stream, capture->bytes, capture->length) : 0;
 }
 
-/* Says after the task's errors that output of a stream was lost. */
+/* If output of the stream was lost, adds a line about it to the task's errors. */
 static int put_loss(const struct yield *yield, unsigned stream)
 {
     static const char *const names[] = {[COMMAND_OUT] = "output", [COMMAND_ERR] = "errors"};
@@ -945,7 +946,7 @@ static int exec_kernel_put_all(const struct yield *yield)
     return exec_kernel_has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
 }
 
-/* Shows what is new of a stream, but an incomplete line only if `all`. */
+/* Shows the new part of a stream; an incomplete line only if `all`. */
 static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, bool all)
 {
     const struct capture *capture = &k->command.captures[stream];
@@ -965,14 +966,14 @@ static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, b
     k->shown[stream] = end;
 }
 
-/* This is the only place that shows output of a try that fails; that of the last try is part of the results. */
+/* Output of a failed try is shown only here. That of the last try is also part of the results. */
 static void show_streams(struct exec_kernel *k, uint64_t task, bool all)
 {
     for (unsigned i = 0; fragments_are_wanted(&k->fragments) && i < COMMAND_STREAMS; i++)
         show_stream(k, task, i, all);
 }
 
-/* Waits for the end of a cancelled task. It counts as not begun, and has neither output nor log. */
+/* Waits for the end of a cancelled task. The task counts as not begun, and has neither output nor a line in the log. */
 static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 {
     if (k->state == TASK_RUNNING && !command_advance(&k->command))
@@ -984,7 +985,7 @@ static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return -1;
 }
 
-/* Returns 1: the task is done; 0: it runs; -1: error. */
+/* Returns 1 if the task is done, 0 if it runs, or -1. */
 static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
 {
     struct exec_kernel *k = yield->k;

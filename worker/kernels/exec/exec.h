@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel `exec`, for programs that show its tasks before they run them. `values` are its parameters; they must
- * be those that were described last. */
+/* Functions of the kernel `exec` for programs that show its tasks before they run them. `values` are the kernel's
+ * parameters, and must be those that were described last. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -9,10 +9,10 @@
 
 extern const struct hdss_kernel exec_kernel;
 
-/* The check before a run, but does not create the folder of keep=. */
+/* Checks the job as before a run, but does not create the folder of keep=. */
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX]);
 
-/* As exec_text(), for a list that this process has read and not closed since. */
+/* Like exec_text(), for a list that this process has read and not closed since. */
 int exec_text_known(const union hdss_value *values, uint64_t task, char *text, size_t size);
 
 /* The command of a task as one would type it, cut off with "..." at `size`. */

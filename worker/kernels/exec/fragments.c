@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The next try of a task begins a new file if this one is longer. */
+/* If a file is longer, the next try of a task begins a new one. */
 #define FILE_BYTES (1u << 20)
 
 size_t fragment_read(struct fragment *fragment, const char *bytes, size_t count)

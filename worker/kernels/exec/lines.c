@@ -18,7 +18,7 @@
 
 enum csv_place { CSV_AT_FIELD, CSV_PLAIN, CSV_QUOTED, CSV_AFTER_QUOTE };
 
-/* The newline that ends the line of CSV, or NULL. Goes on from `*place`; counts newlines within quotes. */
+/* Returns the newline that ends a line of CSV, or NULL. Continues from `*place`. Counts newlines within quotes. */
 static const char *csv_end(enum csv_place *place, const char *bytes, size_t count, uint64_t *newlines)
 {
     for (size_t i = 0; i < count; i++) {
@@ -30,7 +30,7 @@ static const char *csv_end(enum csv_place *place, const char *bytes, size_t coun
             *place = CSV_AT_FIELD;
             return bytes + i;
         } else if (c == '"' && *place != CSV_PLAIN) {
-            *place = CSV_QUOTED; /* after a quote it is the second of a pair */
+            *place = CSV_QUOTED; /* a second quote: the first one did not end the field */
         } else {
             *place = c == ',' ? CSV_AT_FIELD : CSV_PLAIN;
         }
@@ -49,17 +49,17 @@ struct pass {
     XXH3_state_t *block; /* digest of the current block so far; owned */
     bool in_block;
     uint64_t offset;
-    uint64_t end; /* the pass ends at this offset or before */
+    uint64_t end; /* the pass ends at or before this offset */
     uint64_t number;
     uint64_t line_began;
     enum csv_place place;
-    uint64_t newlines; /* within quotes, in the current line */
+    uint64_t newlines; /* newlines within quotes in the current line */
     bool ends;
-    bool counts, decided; /* `decided`: it is known whether the line is part of the list, and `counts` says so */
+    bool counts, decided; /* decided: it is known whether the line is part of the list; counts: it is */
     struct error *error;
 };
 
-/* In CSV spaces and tabs are part of a field. */
+/* True for a blank to skip. In CSV, spaces and tabs are part of a field. */
 static bool lines_is_blank(enum lines_kind kind, char c)
 {
     return c == '\r' || (kind != LINES_OF_CSV && (c == ' ' || c == '\t'));
@@ -77,7 +77,7 @@ static void end_block(struct pass *pass)
         lines->blocks[lines->block_count - 1].digest = XXH3_64bits_digest(pass->block);
 }
 
-/* The first line of a block begins it after its leading blanks. */
+/* Counts a line. If it is the first of a block, the block begins after the line's leading blanks. */
 static int lines_count_line(struct pass *pass)
 {
     struct lines *lines = pass->lines;
@@ -99,7 +99,7 @@ static int lines_count_line(struct pass *pass)
     return 0;
 }
 
-/* Decides whether the line counts. Returns how many bytes it has looked at; fewer than `count` if it has decided. */
+/* Decides whether the line counts. Returns how many bytes it has read; fewer than `count` if it has decided. */
 static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
 {
     enum lines_kind kind = pass->lines->kind;
@@ -111,7 +111,7 @@ static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
     return i;
 }
 
-/* Leading blanks belong to the line, even those of the previous read. */
+/* Leading blanks belong to the line, even if they were read before. */
 static int look_at_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
 {
     size_t blanks = pass->decided ? 0 : lines_decide(pass, bytes, count);
@@ -214,7 +214,7 @@ static int read_again(const struct lines *lines, char *bytes, size_t count, uint
     return result == FILE_ENDS ? changed(lines, error) : 0;
 }
 
-/* Finds the end of the last complete line. `*is_complete`: this line ends the list. */
+/* Finds the end of the last complete line. `*is_complete`: that line ends the list. */
 static int find_end(const struct lines *lines, uint64_t *end, bool *is_complete, struct error *error)
 {
     struct stat status;
@@ -241,7 +241,7 @@ static int find_end(const struct lines *lines, uint64_t *end, bool *is_complete,
     return 0;
 }
 
-/* Fails if the block has changed since the pass. */
+/* Reads a block. Fails if it has changed since the pass. */
 static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct error *error)
 {
     const struct lines_block *block = &lines->blocks[b];
@@ -260,7 +260,7 @@ static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct
     return XXH3_64bits(lines->text, *bytes) != block->digest ? changed(lines, error) : 0;
 }
 
-/* The block is not full: reads it again, with the lines that follow. */
+/* Drops the last block, which is not full: it is read again with the lines that follow. */
 static int drop_last_block(struct pass *pass)
 {
     struct lines *lines = pass->lines;
@@ -375,7 +375,7 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
     return 0;
 }
 
-/* Uses the digests of blocks, except for the last block: it may be incomplete, so its lines are digested. */
+/* Combines the digests of blocks. The last block may be incomplete, so its lines are digested. */
 int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error)
 {
     const uint64_t blocks = count == 0 ? 0 : (count - 1) / LINES_BLOCK;

@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 #define LINES_BLOCK 64
-/* No command can be longer. */
+/* Limit of a line: no command can be longer. */
 #define LINE_MAX_BYTES (2u << 20)
 
 enum lines_kind {
     LINES_OF_TASKS, /* skips empty lines and those that begin with # */
     LINES_OF_TABLE,
-    LINES_OF_CSV,  /* the same; a newline within quotes does not end the line */
+    LINES_OF_CSV,  /* as LINES_OF_TABLE, but a newline within quotes does not end the line */
     LINES_OF_LIST, /* skips nothing; an incomplete line and LINES_END do not count */
 };
 
@@ -26,7 +26,7 @@ enum lines_kind {
 
 struct lines_block {
     uint64_t offset;
-    uint64_t number; /* line number of that line, from 1 */
+    uint64_t number; /* line number of the block's first line, from 1 */
     uint64_t digest;
 };
 
@@ -34,27 +34,27 @@ struct lines {
     const char *path;
     enum lines_kind kind;
     int file;
-    uint64_t count;  /* lines that are not skipped */
-    uint64_t bytes;  /* size of the file; of a list: end of its last complete line */
-    uint64_t digest; /* of all that counts, when the file was opened */
+    uint64_t count;  /* number of lines that are not skipped */
+    uint64_t bytes;  /* size of the file; in a list, up to the end of its last complete line */
+    uint64_t digest; /* digest of the counted lines when the file was opened */
     bool is_complete;
     struct lines_block *blocks;
     size_t block_count, block_room;
     char *text;
     size_t text_room;
-    size_t at; /* index of that block; SIZE_MAX: none */
+    size_t at; /* index of the block in memory; SIZE_MAX: none */
     size_t starts[LINES_BLOCK], lengths[LINES_BLOCK];
     uint64_t numbers[LINES_BLOCK];
 };
 
-/* Opens the file and makes the pass. Errors name the file. On failure nothing is owned. */
+/* Opens the file and reads it once. Errors name the file. On failure nothing is owned. */
 int lines_open(struct lines *lines, const char *path, enum lines_kind kind, struct error *error);
 void lines_close(struct lines *lines);
 
 /* Reads lines that were added to a list. Fails if earlier lines have changed. Errors name the file. */
 int lines_extend(struct lines *lines, struct error *error);
 
-/* A network file system may show what other machines have added only after the file is opened again. */
+/* Opens the file again: on a network file system, lines that other machines have added may be visible only then. */
 void lines_reopen(struct lines *lines);
 
 /* Digest of the first `count` lines; later lines do not change it. Errors name the file. */

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <xxhash.h>
 
-/* The number of a row must end within so many bytes. */
+/* A row's number must end within this many bytes. */
 #define ORDER_DIGITS 18
-/* How long to wait for a row that another rank has seen, and how often to look. */
+/* How long to wait for a row that another rank has seen, and how often to look for it. */
 #define WAIT_MAX_MS  10000
 #define WAIT_LOOK_MS 20
 

@@ -19,12 +19,13 @@ struct list {
     uint64_t rows;
     uint64_t title;
     uint64_t at;
-    uint64_t order; /* number of its task, from 1 */
-    bool is_wrong;  /* the row that was asked for exists but is invalid */
+    uint64_t order; /* number of the row's task, from 1 */
+    bool is_wrong;  /* the requested row exists but is invalid */
 };
 
-/* A list without a file, whose rows are given, each as row 0: names and fields are borrowed. The first of its columns
- * have names; `path` stands for the list in errors. list_close() is required in each case. */
+/* Begins a list without a file. Each row is given by list_give() and becomes row 0; names and fields are borrowed. The
+ * first `count` of the columns have names; `path` stands for the list in errors. list_close() is required also on
+ * failure. */
 int list_begin(struct list *list, const char *path, const struct piece *names, unsigned count, unsigned columns,
                struct error *error);
 int list_give(struct list *list, uint64_t order, const struct piece *fields, unsigned count, struct error *error);

@@ -40,7 +40,7 @@ int need_parse(enum need need, const char *text, size_t length, uint64_t *amount
         value = 10 * value + digit;
     }
     size_t unit = length - at;
-    if (unit > 1 && toupper((unsigned char)text[length - 1]) == 'B') /* KB, KiB */
+    if (unit > 1 && toupper((unsigned char)text[length - 1]) == 'B') /* the unit may be written as K, KB or KiB */
         unit -= 1 + (unit == 3 && text[length - 2] == 'i');
     if (at > 0 && unit == 1 && need == NEED_MEMORY) {
         int shift = unit_shift(text[at]);
@@ -89,7 +89,7 @@ int needs_init(struct needs_source *source, const struct tasks *tasks, uint64_t 
         source->is_counted[i] = source->column[i] >= 0 || source->all.amount[i] > 0;
     }
     if (source->is_counted[NEED_CORES] && cores == 0)
-        source->all.amount[NEED_CORES] = 1; /* a task uses one core if it does not say how many */
+        source->all.amount[NEED_CORES] = 1; /* a task that does not say how many cores it needs uses one */
     return 0;
 }
 

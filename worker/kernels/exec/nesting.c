@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* # begins a comment after one of these. */
+/* After one of these, a # begins a comment. */
 #define BEFORE_COMMENT " \t\n;&|()"
 
 void nesting_init(struct nesting *nesting, bool is_large)
@@ -34,7 +34,7 @@ static size_t nesting_leave(struct nesting *nesting, size_t bytes)
     return bytes;
 }
 
-/* A backtick ends the substitution, whatever was opened in it. */
+/* A backtick ends its substitution and everything that was opened within it. */
 static size_t read_backtick(struct nesting *nesting)
 {
     for (unsigned i = nesting->depth; i > 0; i--)
@@ -50,7 +50,8 @@ static bool is_arithmetic(const struct nesting_level *level)
     return level->kind == NESTING_ARITHMETIC || level->kind == NESTING_BRACKETS;
 }
 
-/* Whether single quotes are quotes in arithmetic, and in braces within double quotes, depends on the shell. */
+/* True if single quotes are quotes here. In arithmetic, and in braces within double quotes, that depends on the shell.
+ */
 static bool has_single_quotes(const struct nesting_level *level)
 {
     return !is_arithmetic(level) && !(level->kind == NESTING_BRACES && level->within_double);
@@ -63,7 +64,7 @@ static size_t read_ansi(struct nesting *nesting)
     return 2;
 }
 
-/* Shells disagree on what follows $$. */
+/* Shells disagree about some characters after $$: then the state is unknown. */
 static size_t read_two_dollars(struct nesting *nesting, const char *text, size_t length)
 {
     nesting->is_lost |= length > 2 && strchr("'({[", text[2]) != NULL;
@@ -85,7 +86,7 @@ static size_t read_dollar(struct nesting *nesting, const char *text, size_t leng
     }
 }
 
-/* If a command may begin here, two parentheses begin arithmetic, provided that two end it. */
+/* If a command may begin here, "((" begins arithmetic, which must end with "))". */
 static size_t read_opening(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -99,7 +100,7 @@ static size_t read_opening(struct nesting *nesting, const char *text, size_t len
     return 1;
 }
 
-/* The parenthesis after a pattern of `case` looks like the end of $(..). */
+/* Reads a closing parenthesis. One after a pattern of `case` must not be taken for the end of $(..). */
 static size_t read_closing(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -110,7 +111,7 @@ static size_t read_closing(struct nesting *nesting, const char *text, size_t len
         return nesting_leave(nesting, 1);
     } else if (level->kind == NESTING_ARITHMETIC) {
         const bool is_double = length > 1 && text[1] == ')';
-        nesting->is_lost |= !is_double; /* it was no arithmetic but commands */
+        nesting->is_lost |= !is_double; /* a single ")" ends it: it was not arithmetic but commands */
         return nesting_leave(nesting, is_double ? 2 : 1);
     }
     return 1;
@@ -127,7 +128,7 @@ static size_t read_closing_bracket(struct nesting *nesting)
     return 1;
 }
 
-/* The subscript in NAME[..]= and NAME[..]+= is arithmetic. */
+/* In NAME[..]= and NAME[..]+= the subscript is arithmetic. */
 static size_t read_opening_bracket(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);

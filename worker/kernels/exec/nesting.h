@@ -36,7 +36,7 @@ struct nesting_level {
     enum nesting_kind kind;
     enum nesting_place quotes;
     bool within_double;
-    unsigned parentheses; /* open ones in this level; in NESTING_BRACKETS also brackets */
+    unsigned parentheses; /* number of open parentheses in this level; in NESTING_BRACKETS also of brackets */
     enum nesting_case of_case;
 };
 
@@ -47,13 +47,13 @@ struct nesting {
     char solid;
     bool is_large;
     bool is_fish; /* within single quotes a backslash escapes a backslash and a quote */
-    bool in_name; /* the word so far has only letters, digits and _ */
+    bool in_name; /* the word so far consists of letters, digits and _ */
     bool in_comment, in_document;
     bool begins_document;
     bool is_lost;
 };
 
-/* Begins at the beginning of a line. `is_large`: the shell reads ((..)), $[..] and $'..', as bash does. */
+/* The text begins at the beginning of a line. `is_large`: the shell knows ((..)), $[..] and $'..', as bash does. */
 void nesting_init(struct nesting *nesting, bool is_large);
 
 /* Reads the token at `text` (`length` >= 1) and returns its length. */

@@ -16,12 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A killed orphan takes a moment to end, and its children become new orphans. So the search is repeated after a
- * pause until it finds none, or this time is over. */
+/* A killed orphan takes a moment to end, and its children then become orphans of this process. So the search is
+ * repeated after PAUSE_NS until it finds none or PATIENCE_NS have passed. */
 #define PAUSE_NS    1000000
 #define PATIENCE_NS 2000000000u
 
-/* Orphans of this process. Whose tasks have left them is not known, so all jobs share this. */
+/* The orphans of this process. It is not known which job has left them, so all jobs share this. */
 static struct {
     unsigned jobs;
     pid_t *own; /* children that existed before the first job; owned */

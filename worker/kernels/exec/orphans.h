@@ -13,8 +13,9 @@ struct orphans {
     bool are_awaited;
 };
 
-/* Children that exist before the first job, and registered ones (common/os/children.h), are no orphans. Does nothing
- * if the system cannot do this, or has no /proc. Returns -1 if memory runs out; call orphans_fini() also then. */
+/* Children that exist before the first job, and registered ones (common/os/children.h), do not count as orphans. Does
+ * nothing if the system lacks the feature or /proc. Returns -1 if memory runs out; orphans_fini() is required also
+ * then. */
 int orphans_init(struct orphans *orphans);
 
 void orphans_collect(void);

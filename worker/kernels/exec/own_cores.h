@@ -13,20 +13,20 @@
 
 struct own_cores {
     cpu_set_t allowed[CORES_CPU_SETS];
-    cpu_set_t cores[CORES_CPU_SETS]; /* their cores: cores_of_cpu() of each */
-    cpu_set_t taken[CORES_CPU_SETS]; /* CPUs of the cores that this worker has taken */
+    cpu_set_t cores[CORES_CPU_SETS]; /* the cores of the allowed CPUs: cores_of_cpu() of each */
+    cpu_set_t taken[CORES_CPU_SETS];
     unsigned count;
-    int *core_of, cpus; /* core of each CPU below `cpus`; owned */
+    int *core_of, cpus; /* core of each CPU, for CPUs below `cpus`; owned */
     int *held;
     unsigned held_count;
 };
 
-/* `any_core`: also cores that this process is not bound to. If memory runs out, no core can be taken. */
+/* `any_core`: this process may also take cores to which it is not bound. If memory runs out, no core can be taken. */
 void own_cores_init(struct own_cores *cores, bool any_core);
 void own_cores_fini(struct own_cores *cores);
 
-/* Takes `wanted` > 0 free cores: the first ones, those before number `skip` last. Returns false and takes none if
- * fewer are free. */
+/* Takes `wanted` > 0 free cores: the first ones from number `skip` on, then those before it. Returns false and takes
+ * none if fewer are free. */
 bool own_cores_take(struct own_cores *cores, uint64_t wanted, unsigned skip);
 
 void own_cores_release(struct own_cores *cores);

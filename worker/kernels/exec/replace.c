@@ -57,7 +57,7 @@ struct replacement replacement_read(const char *text, size_t length, const struc
     size_t ending;
     if (length == 0)
         return found;
-    found.field = field_of(text, length, names, fields); /* the name of a column may end like a part */
+    found.field = field_of(text, length, names, fields); /* first, because the name of a column may end like a part */
     if (found.field != FIELD_UNKNOWN)
         return found;
     found.part = part_of_ending(text, length, &ending);
@@ -96,7 +96,7 @@ static struct piece extensions_of(struct piece field, unsigned count)
     return (struct piece){field.text + begin, field.length - begin};
 }
 
-/* All before the last slash, or ".". */
+/* All before the last slash; "." if there is none. */
 static struct piece folder_once(struct piece field)
 {
     const char *slash = memrchr(field.text, '/', field.length);
@@ -108,7 +108,7 @@ static struct piece folder_once(struct piece field)
     return (struct piece){field.text, length};
 }
 
-/* Ignores slashes at the end, as Perl's dirname does, which GNU parallel uses. */
+/* Slashes at the end are ignored, as by Perl's dirname, which GNU parallel uses. */
 static struct piece folder_of(struct piece field)
 {
     bool ends_with_slash = field.length > 0 && field.text[field.length - 1] == '/';

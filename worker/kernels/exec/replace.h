@@ -32,12 +32,12 @@ struct replacement {
 
 enum {
     FIELD_ALL = -1,
-    FIELD_BEYOND = -2,  /* a number that no field has */
-    FIELD_UNKNOWN = -3, /* neither a number nor a column */
+    FIELD_BEYOND = -2,  /* a number, but no field has it */
+    FIELD_UNKNOWN = -3, /* neither a number nor the name of a column */
 };
 
-/* Parses the text between the braces. `names` of the columns may be NULL; `fields` is the number of fields in the
- * row. */
+/* Parses the text between the braces. `names`: the columns' names, may be NULL; `fields`: number of fields in the row.
+ */
 struct replacement replacement_read(const char *text, size_t length, const struct row *names, unsigned fields);
 
 struct piece replacement_part(enum part part, struct piece field);

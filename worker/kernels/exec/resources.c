@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resources of this node: see resources.h. Each amount is the least that one of these allows: the system, the
- * control groups of this process, Slurm. */
+/* Resources of this node: see resources.h. Each amount is the least of what the system, the control groups of this
+ * process and Slurm allow. */
 #include "worker/kernels/exec/resources.h"
 
 #include "common/os/cores.h"
@@ -16,7 +16,8 @@
 
 #define CONTROL_GROUPS "/sys/fs/cgroup"
 
-/* Returns 0 if there is no number. The job's environment is not asked: it knows nothing of this node. */
+/* Returns the number in a variable of this process, or 0. The job's environment is not used, because it knows nothing
+ * of this node. */
 static uint64_t number_of(const char *name)
 {
     const char *text = own_environment_get(name);
@@ -30,7 +31,7 @@ static void lower(uint64_t *bound, uint64_t to)
         *bound = to;
 }
 
-/* Returns 1: the environment gives the amount; 0: it does not; -1: error. */
+/* Reads an amount from the environment. Returns 1 if it is given, 0 if not, or -1. */
 static int take_stated(const char *name, enum need need, uint64_t *amount, struct error *error)
 {
     const char *text = own_environment_get(name);
@@ -60,14 +61,14 @@ static uint64_t read_limit(const char *folder, const char *name)
     char path[PATH_MAX];
     unsigned long long limit = 0;
     FILE *file = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path ? fopen(path, "re") : NULL;
-    if (file != NULL && fscanf(file, "%llu", &limit) != 1) /* "max": no limit */
+    if (file != NULL && fscanf(file, "%llu", &limit) != 1) /* "max": there is no limit */
         limit = 0;
     if (file != NULL)
         fclose(file);
     return limit;
 }
 
-/* Applies the limits of a control group and those above it. */
+/* Lowers the memory to the limits of a control group and of those above it. */
 static void lower_by_group(uint64_t *memory, const char *root, const char *group, const char *name)
 {
     char folder[PATH_MAX];

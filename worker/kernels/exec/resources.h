@@ -6,7 +6,8 @@
 
 #define RESOURCES_GPUS_MAX 64
 
-/* If these are set, nothing is detected. They also tell a task what it has. */
+/* If these variables are set, they say what the node has, and nothing is detected. A task finds what it has in the same
+ * variables. */
 #define RESOURCES_CORES  "HDSS_CORES"
 #define RESOURCES_MEMORY "HDSS_MEMORY"
 #define RESOURCES_GPUS   "HDSS_GPUS"
@@ -19,6 +20,6 @@ struct resources {
 int resources_init(struct resources *resources, bool any_core, struct error *error);
 void resources_fini(struct resources *resources);
 
-/* Writes "NAME=0,2", with the names of the GPUs in the bit set. Returns `setting`. */
+/* Writes "NAME=0,2" to `setting`, with the names of the GPUs whose bits are set. Returns `setting`. */
 const char *resources_name_gpus(const struct resources *resources, uint64_t gpus, const char *name, char *setting,
                                 size_t size);

@@ -10,7 +10,7 @@ struct piece {
 };
 
 struct row {
-    char *text; /* the fields without quotes and escapes, one after the other; owned */
+    char *text; /* all fields without quotes and escapes, one after the other; owned */
     size_t room;
     struct piece *fields;
     unsigned count, field_room;
@@ -18,7 +18,7 @@ struct row {
 
 void row_fini(struct row *row);
 
-/* Empties the row, which can be used again, and makes room for `bytes` of text. */
+/* Empties the row for reuse, and makes room for `bytes` of text. */
 int row_begin(struct row *row, size_t bytes);
 
 int row_add(struct row *row, size_t start, size_t length);

@@ -11,7 +11,7 @@
 
 #define USUAL_FOLDERS "/usr/local/bin:/usr/bin:/bin"
 
-/* True if a folder is relative: what it contains depends on the task's folder. */
+/* True if one of the folders is relative, so that its content depends on the task's folder. */
 static bool is_relative(const char *folders)
 {
     while (*folders == '/') {
@@ -57,7 +57,7 @@ static size_t count_folders(const char *folders)
     return count;
 }
 
-/* An empty folder is the current one. Returns the position after the path. */
+/* An empty folder is the current one. Returns the end of the path. */
 static char *put_path(char *at, const char *folder, size_t length, const char *name)
 {
     memcpy(at, folder, length);

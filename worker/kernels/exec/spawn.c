@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts processes: see spawn.h. What runs in the child must not take locks or allocate. */
+/* Starts processes: see spawn.h. Code that runs in the child must not take locks or allocate. */
 #include "worker/kernels/exec/spawn.h"
 
 #include "common/os/children.h"
@@ -24,11 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Five seconds: on a busy machine it takes long to close the files of a large process that was killed. */
+/* Five seconds in all: on a busy machine it takes long until the files of a large killed process are closed. */
 #define CLEAR_TRIES    500
 #define CLEAR_PAUSE_NS 10000000
 
-/* In a session of its own, so that a signal to the worker's process group does not end the guard. */
+/* The guard has a session of its own, so that a signal to the worker's process group does not end it. */
 __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *context)
 {
     const struct guard *guard = context;
@@ -38,7 +38,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *c
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
     prctl(PR_SET_NAME, "hdss-guard");
-    /* Keeps one descriptor, and closes all others of the worker, of which mpirun waits for its pipes. */
+    /* Keep one descriptor and close all others of the worker: mpirun waits until its pipes are closed. */
     dup2(guard->end, 0);
     close(1);
     close(2);
@@ -76,9 +76,9 @@ static int guard_begin(struct guard *guard, void *stack, size_t stack_bytes)
 static void guard_fini(struct guard *guard)
 {
     if (guard->process > 0) {
-        guard->order->clear = NULL; /* the worker clears up itself */
+        guard->order->clear = NULL; /* the worker removes the file itself */
         close(guard->end);
-        kill(guard->process, SIGCONT); /* it may have been stopped */
+        kill(guard->process, SIGCONT); /* the guard may have been stopped */
         while (waitpid(guard->process, NULL, 0) < 0 && errno == EINTR)
             ;
         children_forget(guard->process);
@@ -88,7 +88,8 @@ static void guard_fini(struct guard *guard)
     *guard = (struct guard){.process = -1, .end = -1};
 }
 
-/* `stack` is for the guard's process, which gets a copy. On failure returns -1, sets errno, and starts nothing. */
+/* `stack`: for the guard's process, which gets a copy of it. On failure returns -1 with errno, and nothing was started.
+ */
 static int guard_init(struct guard *guard, void *stack, size_t stack_bytes)
 {
     *guard = (struct guard){.process = -1, .end = -1};
@@ -111,10 +112,10 @@ void guard_order_clearing(struct guard *guard, bool (*clear)(const char *path), 
 
 #define STACK_BYTES (64u << 10)
 #define SHELL       "/bin/sh"
-/* Exit status of a child that could not execute the program. The worker does not report it. */
+/* Exit status of a child that could not execute the program. It is not reported. */
 #define STATUS_NEVER_BEGAN 127
 
-/* Parent and child share memory; the parent sleeps until the child executes the program. */
+/* What parent and child share. The parent sleeps until the child has executed the program. */
 struct attempt {
     const struct spawn *spawn;
     const struct spawner *spawner;
@@ -149,7 +150,7 @@ void spawner_fini(struct spawner *spawner)
 }
 
 /* Handled and ignored signals get their default action. Ignoring a signal first discards one that was sent to the
- * worker's process group before the child left it. */
+ * worker's process group before the child has left it. */
 static void reset_signals(const sigset_t *taken)
 {
     const struct sigaction standard = {.sa_handler = SIG_DFL}, dropped = {.sa_handler = SIG_IGN};
@@ -174,7 +175,7 @@ static void bound_memory(uint64_t bytes)
 static void become(const struct spawn *spawn, const char *path)
 {
     execve(path, spawn->argv, spawn->environment);
-    if (errno == ENOEXEC) { /* a script without an interpreter line: shells do this, too */
+    if (errno == ENOEXEC) { /* a script without an interpreter line: as shells do */
         char *first = spawn->argv[0];
         spawn->argv[-1] = (char[]){SHELL};
         spawn->argv[0] = (char *)(uintptr_t)path;
@@ -183,7 +184,8 @@ static void become(const struct spawn *spawn, const char *path)
     }
 }
 
-/* Tries the path first at which the program was found last: trying all of PATH takes as long as a short task. */
+/* Tries first the path at which the program was found last: trying all folders of PATH takes as long as a short task.
+ */
 static int become_program(const struct spawn *spawn)
 {
     int error = ENOENT;
@@ -202,7 +204,7 @@ static int become_program(const struct spawn *spawn)
     return error;
 }
 
-/* The sanitizers do not know about its stack. */
+/* The sanitizers do not know the child's stack. */
 __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *context)
 {
     struct attempt *attempt = context;
@@ -240,7 +242,7 @@ static void spawn_forget_child(const struct spawner *spawner, pid_t child, int *
         ;
 }
 
-/* All signals are blocked until the child has no handlers, because these would use the worker's memory. */
+/* All signals are blocked until the child has reset its handlers, because these would use the worker's memory. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process)
 {
     struct attempt attempt = {.spawn = spawn, .spawner = spawner, .worker = getpid()};

@@ -23,18 +23,18 @@
 
 struct guard_order {
     volatile pid_t group;
-    bool (*volatile clear)(const char *path); /* called, too, until it returns true; may be NULL */
+    bool (*volatile clear)(const char *path); /* called with `path` until it returns true; may be NULL */
     char path[GUARD_PATH_MAX];
 };
 
 struct guard {
     struct guard_order *order;
     pid_t process;
-    int end; /* of a pipe; the guard acts after it is closed */
+    int end; /* write end of a pipe; the guard acts when it is closed */
 };
 
-/* If the worker is killed, the guard also calls `clear`, for some seconds until it returns true, because the
- * worker's files may still be in use. `clear` must not take locks or allocate. */
+/* If the worker is killed, the guard also calls `clear`, repeatedly until it returns true or some seconds have passed,
+ * because the worker's files may still be in use. `clear` must not take locks or allocate. */
 void guard_order_clearing(struct guard *guard, bool (*clear)(const char *path), const char *path);
 
 struct spawner {
@@ -45,25 +45,25 @@ struct spawner {
     bool frees_cores; /* the child may use all cores, not only those that the worker is bound to */
 };
 
-/* Returns -1 if memory, descriptors or processes run out; call spawner_fini() also then. */
+/* Returns -1 if memory, descriptors or processes run out; spawner_fini() is required also then. */
 int spawner_init(struct spawner *spawner, bool frees_cores);
 void spawner_fini(struct spawner *spawner);
 
 struct spawn {
     const char *const *paths;
-    size_t *found; /* index in `paths` of the latest success; may be NULL */
-    char **argv;   /* with an unused entry before the first, for a script that /bin/sh has to run */
+    size_t *found; /* index of the path that worked last; may be NULL */
+    char **argv;   /* the entry before the first must be free: it is used for a script that /bin/sh has to run */
     char *const *environment;
-    int descriptors[3];     /* become 0, 1 and 2; all are above 2 */
-    const cpu_set_t *cores; /* CORES_CPU_SETS sets of CPUs that it is bound to; NULL: it is not bound */
+    int descriptors[3];     /* they become 0, 1 and 2 of the program; all must be above 2 */
+    const cpu_set_t *cores; /* CORES_CPU_SETS sets of CPUs to which the program is bound; NULL: it is not bound */
     int folder;
     uint64_t memory;
 };
 
-/* Returns the process, or -1 with errno if no path has worked. Sets `*process` to a pidfd or -1. */
+/* Returns the process ID, or -1 with errno if no path has worked. Sets `*process` to a pidfd or -1. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process);
 
-/* The guard forgets the process group. To be called before the leader is reaped, because its number may then be
+/* Makes the guard forget the process group. To be called before the leader is reaped, because after that its ID may be
  * given to another process. */
 static inline void spawn_forget(const struct spawner *spawner)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Copies the quoted field that begins at line->text[at]. Returns where it ends, or SIZE_MAX. */
+/* Copies the quoted field that begins at line->text[at]. Returns where it ends, or SIZE_MAX on failure. */
 static size_t take_quoted(struct row *row, const struct line *line, size_t at, size_t *used)
 {
     for (at++; at < line->length; at++) {
@@ -95,7 +95,6 @@ static int check_names(const struct table *table, struct error *error)
     return 0;
 }
 
-/* True for a number, and for the name of an existing file. */
 static bool is_value(const char *text)
 {
     struct stat status;
@@ -105,7 +104,7 @@ static bool is_value(const char *text)
     return (end > text && *end == '\0') || (stat(text, &status) == 0 && S_ISREG(status.st_mode));
 }
 
-/* A first line that looks like a row would be lost if it were taken for the header. */
+/* True if the first line is probably a row, which would be lost if it were taken for the header. */
 static bool looks_like_value(const struct row *head, const struct piece *field)
 {
     char text[256];

@@ -10,7 +10,7 @@
 
 #define TABLE_COLUMNS_MAX 1000
 
-/* What the user says of the first line: nothing, that it names the columns, or that it is a row. */
+/* What the user says about the first line: nothing, that it names the columns, or that it is a row. */
 enum table_header { TABLE_HEADER_AUTO, TABLE_HEADER_YES, TABLE_HEADER_NO };
 
 struct table {
@@ -29,5 +29,5 @@ void table_close(struct table *table);
 /* Makes row i < rows the current one. Errors name file and line. */
 int table_take(struct table *table, uint64_t i, struct error *error);
 
-/* Row i as it is in the file. Errors name the file. */
+/* Returns row i unparsed. Errors name the file. */
 int table_line(struct table *table, uint64_t i, struct line *line, struct error *error);

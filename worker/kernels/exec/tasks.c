@@ -20,7 +20,7 @@ static bool tasks_is_name(const char *name, size_t length, const char *wanted)
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
 }
 
-/* True if the name was probably meant as a column. A misspelled one must not reach the command. */
+/* True if the name was probably meant to be that of a column. A misspelled one must not become part of the command. */
 static bool looks_like_column(const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -84,14 +84,15 @@ static int refuse_column(const struct tasks *tasks, const struct replacement *wa
                      head->count);
 }
 
-/* True if the first row has the field, or if the list may still get rows with more fields. */
+/* True if the first row has the field, or if rows with more fields may follow. */
 static bool is_within_head(const struct tasks *tasks, const char *name, size_t length)
 {
     return (tasks->source.follows && tasks->list.head.count == 1 && !tasks->list.is_named) ||
            replacement_read(name, length, names_of(tasks), tasks->list.head.count).field >= 0;
 }
 
-/* Returns 1: it has set `values`; 0: this is no replacement string; -1: error. */
+/* Finds the values of a {..} that stands for fields. Returns 1 if it has set `values`, 0 if it is no replacement
+ * string, or -1. */
 static int give_fields(struct tasks *tasks, const char *name, size_t length, struct values *values, struct error *error)
 {
     bool list = tasks_is_given(tasks->source.list);
@@ -101,7 +102,7 @@ static int give_fields(struct tasks *tasks, const char *name, size_t length, str
     if (wanted.field >= 0)
         return give(tasks, replacement_part(wanted.part, tasks->row->fields[wanted.field]), values);
     if (wanted.field == FIELD_BEYOND && list && is_within_head(tasks, name, length))
-        return give_text(tasks, "", values); /* this row is shorter than the first one */
+        return give_text(tasks, "", values); /* this row has fewer fields than the first one */
     if (tasks_is_name(name, length, "rank") || tasks_is_name(name, length, "node"))
         return 0;
     if (list && length > 1 && name[0] == '=')
@@ -147,7 +148,7 @@ static int check_source(const struct tasks_source *source, struct error *error)
     return source->follows && !list ? error_set(error, "follow= goes with list=FILE") : 0;
 }
 
-/* One line is for all rows of the table; of several lines each has a row. */
+/* Checks the number of lines: one line is for all rows of the table, otherwise each row has a line. */
 static int match_table(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
@@ -164,7 +165,7 @@ static int match_table(struct tasks *tasks, struct error *error)
         source->tasks, lines, source->table, rows);
 }
 
-/* The digest must be the same on all ranks. */
+/* Takes over the list's count and digest. The digest must be the same on all ranks. */
 static void take_list(struct tasks *tasks)
 {
     const struct list *list = &tasks->list;
@@ -180,7 +181,7 @@ static int complete_command(struct tasks *tasks, struct error *error)
     const struct places places = {tasks_find_place, tasks};
     const char *command = tasks->source.command;
     size_t length = strlen(command);
-    tasks->row = &tasks->list.head; /* any row will do for the check */
+    tasks->row = &tasks->list.head; /* any row will do for this check */
     bool has_place = cmdline_has_place(command, length, &places);
     tasks->row = NULL;
     if (has_place || !tasks_is_given(command))
@@ -314,7 +315,6 @@ static int fill_own(struct tasks *tasks, const char *text, struct error *error)
     return cmdline_fill(&tasks->own, text, strlen(text), &places, error);
 }
 
-/* The row as a line: its fields joined by spaces. */
 static int take_own_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
 {
     if (fill_own(tasks, "{}", error) < 0)
@@ -323,7 +323,7 @@ static int take_own_line(struct tasks *tasks, uint64_t i, struct line *line, str
     return 0;
 }
 
-/* The line of task i. Its number is 0 if it is the line of all tasks. */
+/* Returns the line of task i. line->number is 0 if it is common to all tasks. */
 static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
 {
     const char *command = tasks->line != NULL ? tasks->line : tasks->source.command;
@@ -335,7 +335,7 @@ static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, s
     return 0;
 }
 
-/* True if rows themselves are command lines, in which nothing is replaced. */
+/* True if rows are command lines, in which nothing is replaced. */
 static bool are_lines_rows(const struct tasks *tasks)
 {
     return !tasks_is_given(tasks->source.tasks) && !tasks_is_given(tasks->source.command);
@@ -350,7 +350,7 @@ static int tasks_complain(const struct tasks *tasks, const struct line *line, co
                      are_lines_rows(tasks) ? tasks->source.list : tasks->source.tasks, line->number, inner->text);
 }
 
-/* Splits the line, or passes it to a shell if it needs one. An empty row is an empty shell command. */
+/* Splits the line, or makes a shell read it if it needs one. An empty row is an empty shell command. */
 static int take_words(struct tasks *tasks, const struct line *line, struct error *error)
 {
     const struct places filled = {tasks_find_place, tasks}, *places = are_lines_rows(tasks) ? NULL : &filled;
@@ -413,7 +413,7 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
     return result;
 }
 
-/* Checks the command of a list that gets rows later, with the header in place of a row. */
+/* Checks the command of a list that gets its rows later, with the header in place of a row. */
 static int check_command(struct tasks *tasks, struct error *error)
 {
     struct line line;
@@ -429,7 +429,7 @@ static int check_command(struct tasks *tasks, struct error *error)
     return result;
 }
 
-/* Without rows, one check is enough for all tasks. In a list that gets rows later, a wrong row is a failed task. */
+/* Without rows, one check is enough for all tasks. An invalid row of a list that gets rows later is a failed task. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
@@ -469,7 +469,7 @@ static void show_char(struct show *show, char c)
         if (show->length + 1 < show->size)
             show->text[show->length++] = *piece;
         else
-            show->size = 0; /* it is cut off here */
+            show->size = 0; /* the text is cut off here */
 }
 
 static void show_word(struct show *show, const char *word, bool quoted)
