@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss exec: a command for each of many arguments, in the style of GNU parallel.
+/* hdss exec: runs a command for each of many arguments, in the style of GNU parallel.
  *
- * The arguments are written to a list, a row for each task, and a job of the kernel `exec` is composed and launched as
- * `hdss run` does. This process stays its parent: what tasks write comes to standard output through it. All files that
- * nobody has asked for lie in a private folder, which is removed at the end. */
+ * The arguments are written to a list, one row per task. Then a job of the kernel `exec` is composed and launched as by
+ * `hdss run`. This process stays the parent of the launch and prints what tasks write. All files that the user has not
+ * asked for are in a private folder, which is removed at the end. */
 #include "common/job/job_setup.h"
 #include "common/metrics/human.h"
 #include "common/os/cores.h"
@@ -43,43 +43,41 @@
 #include <time.h>
 #include <unistd.h>
 
-/* OWN_NAME_BYTES: for the name of the private folder, and those of its files. */
+/* OWN_NAME_BYTES is for the name of the private folder and the names in it. */
 enum { PATH_BYTES = 1000, OWN_NAME_BYTES = 80, TASK_BYTES = 2 * CMDLINE_BYTES_MAX };
-/* A list that is complete so soon is waited for before the launch. Later rows are read so many at a time, and so many
- * ahead of what is done. */
+/* If a list is complete within INPUT_WAIT_MS, the launch waits for that. Later, ROWS_AT_ONCE rows are read at a time,
+ * and at most ROWS_AHEAD rows are in the list that are not done. */
 enum { INPUT_WAIT_MS = 100, LOOK_MS = 20, HALT_LOOK_MS = 5, ROWS_AT_ONCE = 10000, ROWS_AHEAD = 200000 };
 
 struct exec_run {
     struct exec_request request;
     struct task_list list;
-    uint64_t number; /* of the row that was read last, from 1 */
+    uint64_t number;
     struct earlier earlier;
-    char output[PATH_BYTES]; /* where the job's results go */
-    bool is_complete;        /* all tasks are in the list */
-    bool is_asked;           /* the run was asked to stop */
-    bool is_gone;            /* the reader of the output has gone */
-    bool gives_up;           /* the first tasks could not be started */
-    bool is_remote;          /* ranks may be on other machines */
-    bool has_more;           /* rows that can be read at once */
-    struct rows held;        /* with --delay: the next row; none: it is not known */
-    uint64_t next_ns;        /* with --delay: when the next row is due; 0: the ranks have not begun */
-    int out;                 /* descriptor for what tasks print */
-    bool follows;            /* what tasks print goes through us */
+    char output[PATH_BYTES]; /* file of the job's results */
+    bool is_complete;
+    bool is_asked;
+    bool is_gone;  /* the reader of standard output has gone */
+    bool gives_up; /* the run ends because its first tasks could not be started */
+    bool is_remote;
+    bool has_more;
+    struct rows held; /* with --delay: the next row; empty if it has not been read */
+    uint64_t next_ns; /* with --delay: when the next row is due; 0 until the ranks have begun */
+    int out;
+    bool follows; /* this process prints the output of tasks */
     struct follow follow;
-    struct tasks rows; /* for tags and names of files */
+    struct tasks rows; /* for the values in tags and in names of files */
     bool reads_rows;
-    struct error error; /* what has gone wrong beside the launch */
+    struct error error; /* what has failed in this process during the launch */
 };
 
-/* Files of this process, for the handler of a signal that comes before the launch. */
+/* Files of this process, which a signal handler removes if the signal comes before the launch. */
 static struct {
     struct held_folder folder;
     char list[PATH_BYTES + 8];
-    char live[PATH_BYTES + 8]; /* folder for what tasks write while they run; empty: none */
+    char live[PATH_BYTES + 8]; /* folder for what running tasks write; empty: none */
     volatile sig_atomic_t is_launched, is_asked;
 } own = {.folder.fd = -1};
-
-/* --- signals --- */
 
 static void exec_take_signal(int number)
 {
@@ -94,7 +92,7 @@ static void exec_take_signal(int number)
         rmdir(own.live);
     if (own.folder.path[0] != '\0')
         rmdir(own.folder.path);
-    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* a terminal that hangs up takes none */
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* fails if the terminal was closed */
     (void)written;
     _exit(EXIT_STATUS_DRAINED);
 }
@@ -104,7 +102,7 @@ static bool exec_is_asked(void)
     return own.is_asked != 0;
 }
 
-/* Signals that whoever started us wants ignored stay so. */
+/* A signal that was ignored when this process started stays ignored. */
 static void exec_take_signals(void)
 {
     struct sigaction action = {.sa_handler = exec_take_signal, .sa_flags = SA_RESTART}, before;
@@ -113,16 +111,14 @@ static void exec_take_signals(void)
             sigaction(drain_signals[i], &action, NULL);
 }
 
-/* --- files --- */
-
-/* True if ranks may be on other machines, which cannot see a folder for temporary files. */
+/* True if ranks may be on other machines, which do not see this machine's temporary folders. */
 static bool exec_is_remote(const struct exec_request *request)
 {
     struct hosts hosts = {0};
     for (unsigned i = 0; i < request->words.count; i++)
         if (strncmp(request->words.items[i], "--host", 6) == 0 || strncmp(request->words.items[i], "--listen", 8) == 0)
             return true;
-    if (request->set != NULL) /* nobody says where its workers are */
+    if (request->set != NULL) /* its workers may be on any machine */
         return true;
     const bool is_allocated = allocation_read(&hosts, NULL) == 0 && hosts.count > 0;
     hosts_fini(&hosts);
@@ -135,8 +131,7 @@ static bool make_folder_in(const char *base, const char *name)
     return strlen(base) <= PATH_BYTES - OWN_NAME_BYTES && held_folder_make(&own.folder, base, name) == 0;
 }
 
-/* Makes the private folder: in TMPDIR, else in the first place where one can be made, which is said then. -1 with one
- * line. */
+/* Makes the private folder in TMPDIR. If that fails, makes it in the first possible of `others`, with a message. */
 static int make_local_folder(struct error *error)
 {
     static const char *const others[] = {"/tmp", "/dev/shm", "."};
@@ -160,7 +155,7 @@ static int make_local_folder(struct error *error)
                      wanted, strerror(why));
 }
 
-/* Ranks on several machines see this folder. -1 with one line. */
+/* Makes the private folder in the working directory, because ranks on other machines must see it. */
 static int make_shared_folder(struct error *error)
 {
     if (make_folder_in(".", ".hdss-exec"))
@@ -170,7 +165,6 @@ static int make_shared_folder(struct error *error)
                      strerror(errno));
 }
 
-/* Makes the private folder, and names the files. -1 with one line. */
 static int make_place(struct exec_run *run, struct error *error)
 {
     if (run->request.output != NULL) {
@@ -191,7 +185,7 @@ static int make_place(struct exec_run *run, struct error *error)
     return mkdir(own.live, 0700) == 0 ? 0 : error_set(error, "%.300s: %s", own.live, strerror(errno));
 }
 
-/* Removes the list of arguments, unless a journal beside it goes on with it. */
+/* Removes the list of arguments. With --output it stays if the run is not finished, because --resume needs it. */
 static void remove_place(const struct exec_run *run, int status)
 {
     if (own.folder.path[0] != '\0')
@@ -201,9 +195,7 @@ static void remove_place(const struct exec_run *run, int status)
         unlink(own.list);
 }
 
-/* --- the list --- */
-
-/* What is to be typed for what was named in the place of a program. */
+/* Says why the named program cannot be run, and what to type instead. */
 static int refuse_program(const char *name, struct error *error)
 {
     struct stat status;
@@ -222,8 +214,8 @@ static int refuse_program(const char *name, struct error *error)
                            name);
 }
 
-/* The program of a command without a shell is looked for here before anything is started, if tasks look at the same
- * places. */
+/* True if there is such a program. Only called for a command without a shell, if tasks find programs at the same places
+ * as this process. */
 static bool is_there(const char *program)
 {
     struct stat status;
@@ -254,7 +246,7 @@ static int check_program(const struct exec_run *run, struct error *error)
     return result;
 }
 
-/* With a command in each row, each of them is looked at as the command of all would be. */
+/* If each row is a command of its own: checks the row as a common command would be checked. */
 static int exec_check_row(const struct exec_run *run, const struct arguments *row, struct error *error)
 {
     struct error reason;
@@ -270,7 +262,7 @@ static int exec_check_row(const struct exec_run *run, const struct arguments *ro
     return result;
 }
 
-/* Names the columns where that is not done: there are as many as the first row has fields. */
+/* Names the columns unless they have names: there are at least as many as the first row has fields. */
 static void name_columns(struct exec_run *run, unsigned fields)
 {
     const struct arguments names = sources_names(run->request.sources);
@@ -278,7 +270,7 @@ static void name_columns(struct exec_run *run, unsigned fields)
         task_list_name(&run->list, names.fields, names.count, fields > names.count ? fields : names.count);
 }
 
-/* Reads on to the next row that is to be run. One of enum sources_result, or -1 with one line. */
+/* Reads the next row that must be run, skipping those of an earlier run. Returns an enum sources_result or -1. */
 static int next_row(struct exec_run *run, bool waits, struct arguments *row, struct error *error)
 {
     const struct arguments names = sources_names(run->request.sources);
@@ -293,8 +285,8 @@ static int next_row(struct exec_run *run, bool waits, struct arguments *row, str
     return result == SOURCES_ROW && exec_check_row(run, row, error) < 0 ? -1 : result;
 }
 
-/* Reads at most `most` rows and writes them to the list. SOURCES_ROW where there may be more at once, else another one
- * of enum sources_result, or -1 with one line. */
+/* Reads at most `most` rows and writes them to the list. Returns SOURCES_ROW if there may be more without waiting,
+ * otherwise another enum sources_result, or -1. */
 static int write_rows(struct exec_run *run, uint64_t most, bool waits, struct error *error)
 {
     struct arguments row;
@@ -308,7 +300,6 @@ static int write_rows(struct exec_run *run, uint64_t most, bool waits, struct er
     return result;
 }
 
-/* Ends a list to which nothing comes any more. */
 static int complete_list(struct exec_run *run, struct error *error)
 {
     name_columns(run, 1);
@@ -316,7 +307,7 @@ static int complete_list(struct exec_run *run, struct error *error)
     return task_list_end(&run->list, true, error);
 }
 
-/* Waits for what is to come from a pipe, until `end_ms`. False: nothing has come. */
+/* Waits for input from a pipe until `end_ms`. False if none has come. */
 static bool wait_for_input(const struct exec_run *run, int64_t end_ms)
 {
     const int64_t left_ms = end_ms - launch_clock_ms();
@@ -324,7 +315,7 @@ static bool wait_for_input(const struct exec_run *run, int64_t end_ms)
     return left_ms > 0 && poll(&polled, 1, (int)left_ms) > 0;
 }
 
-/* True where a column says which tasks wait for others: then all must be known before any begins. */
+/* True if a column says which tasks wait for others. Then all tasks must be known before any begins. */
 static bool exec_has_order(const struct exec_run *run)
 {
     const struct arguments names = sources_names(run->request.sources);
@@ -335,7 +326,7 @@ static bool exec_has_order(const struct exec_run *run)
     return found;
 }
 
-/* Options that read the arguments bit by bit, or leave some out, are not for tasks that wait for others. */
+/* Refuses options that read arguments bit by bit, and those that leave out tasks, if tasks wait for others. */
 static int exec_check_order(const struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;
@@ -349,8 +340,8 @@ static int exec_check_order(const struct exec_run *run, struct error *error)
                : 0;
 }
 
-/* Writes the list as far as it can be known soon: a list of which all is known before the launch is the better one, but
- * a pipe may have no end. The first row is waited for. */
+/* Writes the list as far as it is known soon. A list that is complete before the launch is better, but a pipe may have
+ * no end. Always waits for the first row. */
 static int begin_list(struct exec_run *run, struct error *error)
 {
     if (run->request.output != NULL && file_check_folder(run->request.output, error) < 0)
@@ -370,9 +361,6 @@ static int begin_list(struct exec_run *run, struct error *error)
     return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
 }
 
-/* --- the job --- */
-
-/* The kernel and its parameters. */
 static void add_kernel(const struct exec_run *run, struct argv *words)
 {
     const struct exec_request *request = &run->request;
@@ -387,7 +375,7 @@ static void add_kernel(const struct exec_run *run, struct argv *words)
         argv_add_format(words, "spill=%s", own.folder.path);
 }
 
-/* The number of workers to launch; 0: as many as `hdss run` does by default. No more than tasks are of use. */
+/* Number of workers to launch, but no more than there are tasks; 0: as many as `hdss run` chooses. */
 static unsigned exec_workers(const struct exec_run *run)
 {
     const struct exec_request *request = &run->request;
@@ -396,7 +384,6 @@ static unsigned exec_workers(const struct exec_run *run)
     return run->is_complete && wanted > run->list.rows ? (unsigned)run->list.rows : wanted;
 }
 
-/* The command line of `hdss run`. */
 static void compose_words(const struct exec_run *run, struct argv *words)
 {
     const struct exec_request *request = &run->request;
@@ -407,7 +394,7 @@ static void compose_words(const struct exec_run *run, struct argv *words)
     if (request->set == NULL || !request->shown.bar)
         argv_add_format(words, "--progress=%s", request->shown.bar ? "always" : "never");
     if (request->halt.when == HALT_NOW)
-        argv_add(words, "--drain-time=0"); /* what runs is ended */
+        argv_add(words, "--drain-time=0"); /* running tasks are ended at once */
     argv_add_all(words, &request->words);
     if (request->resumes && request->output != NULL)
         argv_add(words, request->again_failed ? "--resume=failed" : "--resume");
@@ -416,8 +403,6 @@ static void compose_words(const struct exec_run *run, struct argv *words)
         argv_add(words, "--join=no");
     add_kernel(run, words);
 }
-
-/* --- a dry run --- */
 
 static int show_commands(const struct exec_run *run, struct error *error)
 {
@@ -440,9 +425,7 @@ static int show_commands(const struct exec_run *run, struct error *error)
     return result;
 }
 
-/* --- what tasks print --- */
-
-/* Opens the list for what tags and names of files take from it. */
+/* Opens the list, from which tags and names of files get their values. */
 static int begin_rows(struct exec_run *run, struct error *error)
 {
     const struct tasks_source source = {.tasks = "",
@@ -466,7 +449,7 @@ static const char *exec_tag_of(void *context, uint64_t task)
     return tag != NULL ? tag : "";
 }
 
-/* The path of a task's files: that of the template, or where it has nothing to put in a folder below it. */
+/* Sets the path of a task's files: the template with its values; if the template has no {..}, a folder below it. */
 static int exec_files_of(void *context, uint64_t task, char path[PATH_MAX], struct error *error)
 {
     struct exec_run *run = context;
@@ -510,8 +493,6 @@ static int begin_follow(struct exec_run *run, struct error *error)
     return run->follows ? 0 : -1;
 }
 
-/* --- beside the launch --- */
-
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -519,7 +500,8 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Tasks that are in the list and not done yet may be so many: with --delay none waits there for a worker. */
+/* Limit of tasks in the list that are not done. With --delay a task must not wait in the list, so there are only as
+ * many as workers. */
 static uint64_t rows_ahead(const struct exec_run *run)
 {
     const unsigned workers = exec_workers(run);
@@ -531,8 +513,8 @@ static bool has_room(const struct exec_run *run)
     return run->list.rows - run->follow.done < rows_ahead(run);
 }
 
-/* With --delay a row is held back until it is due, so that it is known whether it is the last one. One of enum
- * sources_result, or -1 with one line. */
+/* With --delay: reads the next row and keeps it until it is due, so that it is known whether there is another one.
+ * Returns an enum sources_result or -1. */
 static int hold_row(struct exec_run *run, struct error *error)
 {
     struct arguments row;
@@ -559,7 +541,6 @@ static void add_held_row(struct exec_run *run)
     rows_clear(&run->held);
 }
 
-/* Adds the next row when it is due. */
 static int feed_slowly(struct exec_run *run, struct error *error)
 {
     int result = hold_row(run, error);
@@ -571,7 +552,7 @@ static int feed_slowly(struct exec_run *run, struct error *error)
     return result == SOURCES_END ? complete_list(run, error) : result < 0 ? -1 : 0;
 }
 
-/* Reads on, as far as that does not run away from what is done. */
+/* Reads further rows, but not too far ahead of the tasks that are done. */
 static int feed(struct exec_run *run, struct error *error)
 {
     run->has_more = false;
@@ -588,21 +569,22 @@ static int feed(struct exec_run *run, struct error *error)
     return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
 }
 
-/* True if the reader of the output has gone, as after `| head`. That is not told as an error. */
+/* True if the reader of the output has gone, as in `hdss exec .. | head`. That is not an error. */
 static bool reader_is_gone(const struct exec_run *run)
 {
     struct pollfd polled = {.fd = run->out};
     return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
 }
 
-/* True if the first tasks could not be started: then the others cannot either, as a rule. */
+/* True if the first tasks could not be started: then usually the others cannot be started either. */
 static bool is_hopeless(const struct exec_run *run)
 {
     enum { FIRST_TASKS = 3 };
     return !run->request.says_halt && run->follow.done >= FIRST_TASKS && run->follow.not_started == run->follow.done;
 }
 
-/* The first row is there before the ranks are: the delay of the second one counts from their beginning. */
+/* The first row is in the list before the ranks exist, so the delay of the second one counts from the begin of the
+ * ranks. */
 static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
 {
     struct exec_run *run = context;
@@ -619,7 +601,7 @@ static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
     return halts || run->gives_up || run->error.text[0] != '\0' ? LAUNCH_DRAINS : LAUNCH_GOES_ON;
 }
 
-/* The earlier of two times to wait, of which -1 is never. */
+/* The earlier of two times; -1 means never. */
 static int earlier_ms(int a, int b)
 {
     return a < 0 || (b >= 0 && b < a) ? b : a;
@@ -652,7 +634,7 @@ static unsigned exec_wait_for(void *context, struct pollfd *polled)
                        (has_room(run) || run->request.delay_ns > 0);
     unsigned count = 0;
     polled[count++] = (struct pollfd){.fd = follow_blocked_on(&run->follow), .events = POLLOUT};
-    polled[count++] = (struct pollfd){.fd = run->out, .events = 0}; /* its reader goes */
+    polled[count++] = (struct pollfd){.fd = run->out, .events = 0}; /* reports an error if the reader goes */
     if (reads)
         polled[count++] = (struct pollfd){.fd = sources_descriptor(run->request.sources), .events = POLLIN};
     return count;
@@ -663,9 +645,7 @@ static bool exec_has_printed(void *context)
     return follow_has_printed(&((struct exec_run *)context)->follow);
 }
 
-/* --- the run --- */
-
-/* Columns of a line of ours: those of the terminal, if it is one. */
+/* Width of the lines that this process prints: that of the terminal, if there is one. */
 static unsigned exec_width(void)
 {
     enum { LEAST = 40, MOST = 200 };
@@ -675,7 +655,7 @@ static unsigned exec_width(void)
     return size.ws_col < LEAST ? LEAST : size.ws_col;
 }
 
-/* Says how far a run has come that was asked to stop. */
+/* If the run was asked to stop: says how many tasks have ended. */
 static void say_stopped(const struct exec_run *run)
 {
     char done[HUMAN_MAX], all[HUMAN_MAX];
@@ -702,7 +682,7 @@ static void say_failures(const struct exec_run *run)
     free(lines);
 }
 
-/* Ends the following, as the ranks have ended. Returns the status of the whole. */
+/* Ends the printing after the ranks have ended. Returns the exit status of the whole. */
 static int end_follow(struct exec_run *run, int status, struct error *error)
 {
     struct error unread;
@@ -714,7 +694,7 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
             *error = run->error;
     } else if ((status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) &&
                (!run->is_complete || (run->follow.done != run->list.rows && status == EXIT_STATUS_DONE)) &&
-               !run->gives_up) { /* EXIT_STATUS_TASKS: the others were given up, or waited for such a task */
+               !run->gives_up) { /* EXIT_STATUS_TASKS: the missing tasks were given up, or waited for a failed one */
         error_set(error, "the run has ended, and %" PRIu64 " of %" PRIu64 " tasks have not run",
                   run->list.rows - run->follow.done, run->list.rows);
         status = EXIT_STATUS_FAILED;
@@ -767,7 +747,7 @@ static int launch_tasks(struct exec_run *run, struct error *error)
     return status;
 }
 
-/* Reads what an earlier run has done. With --output its journal has that. */
+/* Reads from the task log what an earlier run has done. With --output the journal contains that instead. */
 static int begin_earlier(struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;
@@ -783,7 +763,6 @@ static int begin_earlier(struct exec_run *run, struct error *error)
                : 0;
 }
 
-/* Says what becomes of a command that a line leaves in the background. */
 static void note_background(const struct exec_request *request)
 {
     size_t length = strlen(request->command);
@@ -795,7 +774,6 @@ static void note_background(const struct exec_request *request)
         say_note("hdss exec", "the command ends in '&': what it leaves running is ended with its task");
 }
 
-/* No task is left to be run. Returns the exit status. */
 static int tell_nothing_to_do(const struct exec_run *run, struct error *error)
 {
     const size_t failed = earlier_failed(&run->earlier);
@@ -815,7 +793,7 @@ static int tell_nothing_to_do(const struct exec_run *run, struct error *error)
     return EXIT_STATUS_DONE;
 }
 
-/* Returns the exit status; the error is empty where the run itself has said what is wrong. */
+/* Returns the exit status. If `error` is empty, the run itself has reported what went wrong. */
 static int exec_tasks(struct exec_run *run, struct error *error)
 {
     run->is_remote = exec_is_remote(&run->request);
@@ -834,7 +812,7 @@ static int exec_tasks(struct exec_run *run, struct error *error)
     return run->follows ? end_follow(run, status, error) : status;
 }
 
-/* Prints what is wrong; the private list goes by another name than its own. */
+/* Prints the error. The path of the private list is replaced by "the list of arguments". */
 static void exec_complain(const struct error *error)
 {
     const char *text = error->text, *at;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of `hdss exec`: see exec_request.h.
  *
- * It is that of GNU parallel: options, the command, and sources of arguments, each behind a mark such as `:::`. Behind
- * the first word of the command nothing is an option any more. What is not ours but makes sense for a run goes on to
- * `hdss run`; an option that GNU parallel has and this command has not is named as such. */
+ * It is that of GNU parallel: options, the command, and sources of arguments, each after a mark such as `:::`. After
+ * the first word of the command nothing is an option. Options of `hdss run` that make sense here are passed on to it.
+ * For an option that GNU parallel has and this command lacks, the error says what to type instead. */
 #include "deploy/cli/exec_request.h"
 
 #include "common/config/job.h"
@@ -28,10 +28,8 @@
 
 #define EXEC_TIME_ACCEPTED "seconds, or numbers with ms, s, m, h or d, as 1h30m"
 
-/* ALL_WORKERS: what -j 0 stands for, which begins all tasks at once. */
+/* ALL_WORKERS: number of workers for -j 0, which asks to run all tasks at once. */
 enum { ALL_WORKERS = 256, WORKERS_MAX = 1 << 20, TRIES_MAX = 1001, PER_TASK_MAX = 100000 };
-
-/* --- values of options --- */
 
 static int exec_take_file(void *target, const char *value, struct error *error)
 {
@@ -40,7 +38,7 @@ static int exec_take_file(void *target, const char *value, struct error *error)
     return value[0] != '\0' ? 0 : -1;
 }
 
-/* Takes one character, or an escape for one. */
+/* Takes one character or an escape sequence. */
 static int exec_take_delimiter(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -70,7 +68,6 @@ static int exec_take_header(void *target, const char *value, struct error *error
     return strcmp(value, ":") == 0 ? 0 : -1;
 }
 
-/* The words as GNU parallel has them. */
 static int exec_take_trim(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -82,7 +79,7 @@ static int exec_take_trim(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* Takes N, N%, +N and -N. */
+/* Takes N, N%, +N or -N. */
 static int exec_take_jobs(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -151,8 +148,8 @@ static int exec_take_env(void *target, const char *value, struct error *error)
     return length > 0 && !isdigit((unsigned char)value[0]) ? 0 : -1;
 }
 
-/* Takes - for standard output. What is there and no file, such as a device or a pipe, is written to as standard output
- * is: nothing can be made beside it. */
+/* Takes a path; "-" is standard output. An existing path that is no regular file, such as a device or a pipe, is
+ * written to like standard output, because no files can be made beside it. */
 static int exec_take_output(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -216,8 +213,6 @@ static int exec_take_fill(void *target, const char *value, struct error *error)
     ((struct exec_request *)target)->how.slots = 1;
     return 0;
 }
-
-/* --- the tables --- */
 
 static const struct option_row argument_rows[] = {
     {"arg-file", 'a', "FILE", "the name of a file, or -", "read arguments from the lines of FILE. -: standard input",
@@ -332,7 +327,6 @@ static const struct option_row output_rows[] = {
     {NULL},
 };
 
-/* Options of `hdss run` that go on to it as they are. */
 static const char *const passed_names[] = {
     "hosts",       "hostfile",   "masters",    "carrier",       "mpirun",     "mpi-args", "time-limit",
     "time-margin", "restarts",   "technique",  "recall",        "max-output", "report",   "overwrite",
@@ -341,7 +335,7 @@ static const char *const passed_names[] = {
 };
 enum { PASSED = sizeof passed_names / sizeof *passed_names };
 
-/* Options of GNU parallel, long and short, with what to type instead. */
+/* Options of GNU parallel that are missing here, long and short, with what to type instead. */
 static const struct absent {
     const char *name;
     char letter;
@@ -408,7 +402,7 @@ static const struct absent {
     {"use-cores-instead-of-threads", 0, "it is what is done without it"},
 };
 
-/* What other systems call an option, and what it is here. */
+/* Words of other systems for an option, and the option here. */
 static const struct {
     const char *word, *meant;
 } foreign[] = {
@@ -435,7 +429,7 @@ static const struct {
     {"--pin", "nothing: tasks have cores of their own; --cores C for more than one"},
 };
 
-/* Other spellings of options that are there, and words that change nothing (`ours` is NULL). */
+/* Other spellings of options. If `ours` is NULL, the word has no effect. */
 static const struct spelling {
     const char *theirs, *ours;
 } spellings[] = {
@@ -496,9 +490,8 @@ void exec_grammar(struct grammar *grammar)
     *grammar = (struct grammar){exec_options(), OPERANDS_COMMAND};
 }
 
-/* --- the command and its arguments --- */
-
-/* A shell that is asked for reads the words as it would if they had been typed there. */
+/* Makes the command line of the words. A shell that the user has chosen gets the words joined by spaces, as if they had
+ * been typed in it. */
 static int join_command(struct exec_request *request, int count, char *const *words, struct error *error)
 {
     const bool decides = strcmp(request->shell, SHELL_AUTO) == 0;
@@ -535,7 +528,7 @@ static int exec_add_file(struct exec_request *request, const char *path, bool li
     return sources_add_file(request->sources, path, linked, error);
 }
 
-/* Takes the words behind the command: marks with what follows each of them. */
+/* Reads the words after the command: marks, each followed by its arguments or files. */
 static int exec_read_sources(struct exec_request *request, int count, char *const *words, struct error *error)
 {
     bool linked, any = request->files.count > 0;
@@ -595,8 +588,6 @@ static int exec_read_words(struct exec_request *request, int count, char *const 
                                                         : exec_read_sources(request, count - end, words + end, error);
 }
 
-/* --- options --- */
-
 static int refuse_absent(const char *word, struct error *error)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
@@ -614,7 +605,7 @@ static int refuse_absent(const char *word, struct error *error)
     return 0;
 }
 
-/* Puts the name of our option for another spelling of it. 1: the word changes nothing, and is to be left out. */
+/* Replaces another spelling by the option's name here. Returns 1 if the word has no effect and must be left out. */
 static int respell(struct exec_request *request, char **word)
 {
     const size_t length = strcspn(*word, "=");
@@ -632,7 +623,7 @@ static int respell(struct exec_request *request, char **word)
     return 0;
 }
 
-/* Names an option or another spelling of one that the unknown word may stand for. */
+/* If the unknown word resembles an option or another spelling of one, names that in the error. */
 static void suggest_option(const struct options *options, const char *word, struct error *error)
 {
     char name[60];
@@ -658,7 +649,8 @@ static bool is_passed_on(const char *name)
     return false;
 }
 
-/* Options of ours are taken, others go on. 0: the command begins at reader->at. */
+/* Applies the options of `hdss exec`, and collects those for `hdss run`. Returns 0 if the command begins at reader->at.
+ */
 static int exec_read_options(struct exec_request *request, struct options_reader *reader, char **argv,
                              struct error *error)
 {
@@ -697,8 +689,7 @@ static int exec_read_options(struct exec_request *request, struct options_reader
     return 0;
 }
 
-/* The option that is of use only where tasks are followed, and what is printed of them goes through here; NULL: none
- * is given. */
+/* Names a given option that needs this process to print the output of tasks, with its verb; NULL if none is given. */
 static const char *exec_prints(const struct exec_request *request)
 {
     return request->shown.tag || request->shown.tag_text != NULL ? "--tag and --tagstring go"
@@ -711,7 +702,7 @@ static const char *exec_prints(const struct exec_request *request)
                                                                  : NULL;
 }
 
-/* A set is launched already. */
+/* Refuses options of a launch, because the set is running already. */
 static int check_for_set(const struct exec_request *request, struct error *error)
 {
     if (request->workers > 0)

@@ -12,43 +12,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is printed about tasks. */
 struct exec_shown {
     const char *tag_text, *joblog, *results;
     bool in_order, tag, line_buffer, quiet, verbose;
-    bool bar;   /* always show the progress */
-    bool tells; /* print the commands */
+    bool bar;
+    bool tells;
 };
 
 struct exec_request {
-    struct argv words;     /* options for `hdss run` */
-    char *command;         /* command line; empty: each row is one; owned */
-    const char *file_word; /* word of the command that names a file, if there are no arguments; NULL: none */
+    struct argv words;
+    char *command;         /* the command line; empty: each row is a command line; owned */
+    const char *file_word; /* a word of the command that names a file, if no arguments are given; NULL: none */
     struct sources *sources;
     struct sources_options how;
     struct argv files;
     struct argv env;
-    struct argv spelled;                   /* words of the command line with the option names of HDSS */
-    const char *argument_mark, *file_mark; /* ::: and :::: */
-    const char *place;                     /* -I: string instead of {} in the command; NULL: {} */
+    struct argv spelled; /* copies of words in which another spelling was replaced by the option's name */
+    const char *argument_mark, *file_mark; /* the marks before arguments and before files: by default ::: and :::: */
+    const char *place;                     /* -I: what stands for {} in the command; NULL: {} */
     const char *workdir;
     struct exec_shown shown;
-    const char *output; /* NULL: standard output, or `device` unless that is NULL */
+    const char *output; /* results file; NULL: output goes to `device`, or to standard output if that is NULL too */
     const char *device;
-    const char *set;                   /* set that gets the tasks as a job; NULL: a run of their own */
+    const char *set; /* name of the set that gets the tasks as a job; NULL: the tasks are a run of their own */
     const char *cores, *memory, *gpus; /* needs of a task, for the kernel; NULL: not given */
     unsigned workers;                  /* 0: not given */
     unsigned tries;
     int nice;
     uint64_t timeout_ns, delay_ns; /* 0: none */
     struct halt halt;
-    const char *shell; /* which lines a shell reads: see worker/kernels/exec/shell.h */
+    const char *shell; /* which lines need a shell, and which shell: see worker/kernels/exec/shell.h */
     bool quotes, dry_run;
-    bool resumes, again_failed; /* skip what an earlier run has done; but repeat what failed */
-    bool reads_input;           /* standard input is a source */
-    bool says_halt;             /* --halt was given */
-    bool spreads;               /* share the arguments among the workers */
-    bool is_one_task;           /* without arguments */
+    bool resumes, again_failed; /* resumes: skip what an earlier run has done; again_failed: but repeat failed tasks */
+    bool reads_input;
+    bool says_halt;
+    bool spreads;     /* share the arguments among the workers */
+    bool is_one_task; /* without arguments, the command is one task */
 };
 
 /* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1; exec_request_fini() is required in each case. */
@@ -58,19 +57,17 @@ int exec_request_read(struct exec_request *request, int argc, char **argv, struc
  * otherwise the sources are opened. Options about waiting are refused. */
 int exec_request_read_for_set(struct exec_request *request, int argc, char **argv, struct error *error);
 
-/* False if each line goes to a shell unchanged. */
+/* False if each line goes to a shell without being parsed. */
 bool exec_request_looks_at_lines(const struct exec_request *request);
 
-/* Checks a line that HDSS parses; from the first construct that only a shell can run, a line for a shell is not
+/* Checks a line that HDSS parses. If a line goes to a shell, only the part before the first construct of a shell is
  * checked. Errors begin with the column. */
 int exec_request_check_line(const struct exec_request *request, const char *line, struct error *error);
 
-/* Checks the command if HDSS parses it. */
 int exec_request_check_command(const struct exec_request *request, struct error *error);
 
 /* Adds the parameters of the kernel `exec`, except for the source of the tasks. */
 void exec_request_add_parameters(const struct exec_request *request, struct argv *words);
 void exec_request_fini(struct exec_request *request);
 
-/* The option table, for --help and completion. */
 struct options exec_options(void);

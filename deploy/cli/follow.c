@@ -95,7 +95,7 @@ static const struct follow_place *queue_front(struct follow_queue *queue, bool l
 /* The output of a task, and its line in the log. */
 struct task_bytes {
     const unsigned char *at[BLOCK_STREAMS_MAX];
-    uint32_t length[BLOCK_STREAMS_MAX]; /* without the newline of the log */
+    uint32_t length[BLOCK_STREAMS_MAX]; /* the log's line is without its newline */
 };
 
 /* Finds a task's output in the block that was read. Usually tasks are asked for in order. */
@@ -121,7 +121,8 @@ static void find_bytes(struct follow *follow, const struct follow_place *place, 
     *length -= *length > 0 && line[*length - 1] == '\n';
 }
 
-/* Reads the line of the log; no end if it is not valid. This takes as long as all else that is done with a task. */
+/* Parses the task's line in the log. If it is invalid, `row` has no end. Takes as long as everything else that is done
+ * with a task. */
 static bool read_row(const struct task_bytes *bytes, struct task_row *row)
 {
     return task_row_read(row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], bytes->length[TASK_STREAM_LOG]);
@@ -174,7 +175,6 @@ static void clear_line(struct follow *follow, const struct outlet *outlet)
     follow->has_cleared = write(STDERR_FILENO, text, sizeof text - 1) > 0;
 }
 
-/* Ends an unfinished line, because a progress line would overwrite it. */
 static void end_line(struct follow *follow, struct outlet *outlet)
 {
     if (follow->options.clears_line && outlet->is_terminal && outlet->is_in_line && write(STDERR_FILENO, "\n", 1) == 1)
@@ -190,7 +190,8 @@ static int print_flush(struct follow *follow, struct outlet *outlet, struct erro
     return result;
 }
 
-/* Puts bytes on an outlet, after the other one was flushed. Advances *at. Returns 1 after all are written. */
+/* Puts bytes on an outlet, after the other outlet was flushed. Advances `*at`. Returns 1 after all bytes are in the
+ * outlet. */
 static int print_put(struct follow *follow, struct outlet *outlet, const void *bytes, uint64_t length, uint64_t *at,
                      struct error *error)
 {
@@ -205,7 +206,6 @@ static int print_put(struct follow *follow, struct outlet *outlet, const void *b
     return result;
 }
 
-/* Puts bytes of a stream, with the tag before each line. */
 static int print_tagged(struct follow *follow, struct outlet *outlet, const unsigned char *from, uint64_t length,
                         struct error *error)
 {
@@ -281,7 +281,6 @@ static int print_bytes(struct follow *follow, const unsigned char *from, uint64_
                                           : print_put(follow, outlet, from, length, &task->at, error);
 }
 
-/* Skips what was printed while the task ran. */
 static int print_stream(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     const unsigned stream = follow->task.stream;
@@ -305,7 +304,7 @@ static int print_stream(struct follow *follow, const struct task_bytes *bytes, s
     return print_bytes(follow, bytes->at[stream] + shown, bytes->length[stream] - shown, error);
 }
 
-/* The stream has more bytes than the parts have: its beginning is in a file, which is mapped and removed. */
+/* Maps the file with the beginning of the stream, because the parts have only the rest, and removes it. */
 static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, struct error *error)
 {
     char path[PATH_MAX];
@@ -329,7 +328,6 @@ static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, 
     return 0;
 }
 
-/* Finds the part of the task's output that was spilled. */
 static int find_spilled(struct follow *follow, const struct task_bytes *bytes, const struct task_row *row,
                         struct error *error)
 {
@@ -367,7 +365,6 @@ static int write_files(struct follow *follow, const struct task_bytes *bytes, co
     return task_files_write(path, row->number > 0 ? row->number : task + 1, at[0], length[0], at[1], length[1], error);
 }
 
-/* Finds how much of the final try was printed while the task ran. */
 static void find_shown(struct follow *follow, const struct task_bytes *bytes, const struct task_row *row)
 {
     struct follow_task *task = &follow->task;
@@ -411,8 +408,8 @@ static bool is_last_of_good(const struct block *block, uint32_t index)
     return is_good;
 }
 
-/* Goes on with the present task. Returns 1: all of it is in the outlets; 0: a reader is slow; so do the functions
- * below. */
+/* Continues with the present task. This function and those below return 1 if everything is in the outlets, and 0 if a
+ * reader is slow. */
 static int print_task(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -482,8 +479,7 @@ static bool task_is_over(const void *context, uint64_t task)
     return is_seen(context, task);
 }
 
-/* Prints what running tasks have written; with in_order only of the task that is next. Returns what print_task()
- * does. */
+/* Prints what running tasks have written; with in_order only that of the next task. Returns like print_task(). */
 static int print_live(struct follow *follow, struct error *error)
 {
     int result = 1;
@@ -624,7 +620,8 @@ static int open_log(struct follow *follow, struct error *error)
         close(fd);
         return -1;
     }
-    /* The run before may still be writing its last lines to a log that this one continues: waits for its lock. */
+    /* An earlier run may still be writing its last lines to a log that this one continues, so this waits for its lock.
+     */
     if (follow->log.is_file && !(appends ? file_lock(fd) : file_lock_now(fd)))
         return error_set(error, "--joblog %.200s: another run is writing it; accepted: another file", path);
     if (!appends && follow->log.is_file && ftruncate(fd, 0) < 0)
@@ -638,8 +635,8 @@ static int open_log(struct follow *follow, struct error *error)
     return 0;
 }
 
-/* A handler, so that SIGPIPE does not end this process. Programs that it starts would inherit SIG_IGN, but no
- * handler. */
+/* A handler that does nothing, so that SIGPIPE does not end this process. SIG_IGN would be inherited by the programs
+ * that it starts. */
 static void take_no_notice(int number)
 {
     (void)number;

@@ -21,16 +21,16 @@
 
 struct follow_options {
     const char *output;
-    int out, err;     /* descriptors for output and errors of tasks; -1: not printed */
-    bool in_order;    /* in the order of tasks, not as they finish */
-    bool only_looks;  /* another process has begun the job, and its parts must not change */
-    bool clears_line; /* standard error may show a progress line */
+    int out, err; /* descriptors for output and errors of tasks; -1: not printed */
+    bool in_order;
+    bool only_looks; /* another process has begun the job, and its parts must not change */
+    bool clears_line;
     const char *live; /* folder with what running tasks write, which is printed at once; NULL: none */
     /* folder with output that is too long for the parts, as NUMBER.out and NUMBER.err; NULL: none */
     const char *spilled;
     const char *joblog;
     bool joblog_appends;
-    bool tells; /* print each task's command on `err` before its output */
+    bool tells;
     /* Text before each line of a task, followed by a TAB; NULL: none. Tasks are counted from 0. */
     const char *(*tag_of)(void *context, uint64_t task);
     int (*files_of)(void *context, uint64_t task, char path[PATH_MAX], struct error *error);
@@ -47,10 +47,10 @@ struct follow_place {
 struct follow_queue {
     struct follow_place *places;
     size_t length, capacity;
-    uint64_t base, next; /* next: number of the task to print next */
+    uint64_t base, next;
 };
 
-/* The task that is being printed, or a fragment of a running one. */
+/* The task that is being printed; it may be a fragment of a running one. */
 struct follow_task {
     bool is_open;
     bool is_live; /* a fragment in live->bytes */
@@ -70,7 +70,7 @@ struct follow_task {
     uint64_t told;
 };
 
-/* Up to where the lengths in a block have been added up. */
+/* How far the lengths in a block have been added up. */
 struct follow_cursor {
     struct results_place entry;
     bool is_set;
@@ -95,7 +95,7 @@ struct follow {
     bool has_cleared; /* the progress line was cleared, or there is none */
     int wait_ms;
     struct sigaction before;
-    uint64_t done, failed; /* tasks that were found, for the caller; `done` includes failed ones */
+    uint64_t done, failed; /* number of tasks that were found; `done` includes the failed ones */
     uint64_t not_started;
     uint64_t shown_not_started;
     struct reasons reasons;
@@ -107,8 +107,8 @@ int follow_begin(struct follow *follow, const struct follow_options *options, st
 /* Finds new output, and prints it without waiting for a reader. After an error, later calls only count. */
 int follow_look(struct follow *follow, struct error *error);
 
-/* In how many ms follow_look() is due at the latest; -1: no time. It is also due as soon as the descriptor is
- * writable. */
+/* follow_wait_ms(): after how many ms follow_look() is due; -1: not by time. It is also due as soon as the descriptor
+ * of follow_blocked_on() is writable. */
 int follow_wait_ms(const struct follow *follow);
 int follow_blocked_on(const struct follow *follow);
 
