@@ -2,14 +2,14 @@
 /* hdss-fork launches ranks without MPI, as processes of this machine.
  *     hdss-fork -n COUNT PROGRAM WORD... : -n COUNT PROGRAM WORD... : ...
  *
- * It makes the shared memory of the ranks (common/mpi/lanes.h), forks them, and handles signals and exit statuses as an
- * mpirun does that tolerates dead ranks. It passes on SIGUSR1 and SIGUSR2, after which the ranks drain, and stop and
- * continue. SIGINT, SIGTERM and SIGHUP end the ranks if they come from the parent, `hdss`, or for the second time; the
- * first one from elsewhere, such as a batch system, drains the ranks.
+ * It makes the ranks' shared memory (common/mpi/lanes.h), forks the ranks, and handles signals and exit statuses like
+ * an mpirun that tolerates dead ranks. It passes on SIGUSR1 and SIGUSR2, after which the ranks drain, and the signals
+ * that stop and continue a job. SIGINT, SIGTERM and SIGHUP end the ranks if the parent, `hdss`, has sent them, and also
+ * at the second time; the first one from elsewhere, such as a batch system, drains the ranks.
  *
- * The exit status is that of the first rank. After all ranks have joined, others may die: the first rank detects it. If
- * it then frees the dead rank's slot, as the supermaster of a set does, hdss-fork starts the rank again, RETURNS_MAX
- * times at most. After the end of the first rank the others have LEAVE_MS to end. */
+ * The exit status is that of the first rank. After all ranks have joined, others may die: the first rank notices. If it
+ * then frees the slot of a dead rank, as the supermaster of a set does, hdss-fork starts the rank again, at most
+ * RETURNS_MAX times. After the first rank has ended, the others get LEAVE_MS to end. */
 #include "common/mpi/lanes.h"
 #include "common/os/clock.h"
 #include "common/os/files.h"
@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long ranks may take to end, after the first rank has ended or they were told to. */
+/* How long ranks may take to end after the first rank has ended or they were told to end. */
 #define LEAVE_MS    2000
 #define RETURNS_MAX 3
 
@@ -44,16 +44,17 @@ struct context {
 struct launch_of_ranks {
     struct lanes *lanes;
     int memory;
-    int gate[2]; /* A pipe from which each rank reads the number of ranks before it begins; -1: the number is known. */
+    int gate[2]; /* pipe from which each rank reads the number of ranks before it begins; -1: the number is known */
     unsigned ranks;
-    unsigned started, running; /* processes; those beyond `ranks` end at once */
-    pid_t *pids;               /* [started] 0: it has ended; owned */
-    char ***words;             /* [started] their programs, parts of the command line; the list is owned */
-    unsigned char *returns;    /* [started] how often each was started again; owned */
-    int status;                /* of the launch; -1: the first rank is running */
-    int64_t kill_ms;           /* when the ranks that are left are killed; 0: never */
+    unsigned started, running; /* number of processes that were started and that still run; those with a rank beyond
+                                  `ranks` end at once */
+    pid_t *pids;               /* [started], 0 after the end of the process; owned */
+    char ***words;             /* [started], command line of each; the list is owned, its elements are not */
+    unsigned char *returns;    /* [started], how many times each was started again; owned */
+    int status;                /* exit status of the launch; -1: the first rank is still running */
+    int64_t kill_ms;           /* when the remaining ranks are killed; 0: never */
     sigset_t before;
-    sigset_t awake; /* the same without SIGCHLD, which the parent may have blocked */
+    sigset_t awake; /* `before` without SIGCHLD, which the parent may have blocked */
 };
 
 static volatile sig_atomic_t drains, ends, stops, goes_on;
@@ -90,7 +91,7 @@ static int64_t clock_ms(void)
 static const int taken_signals[] = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP, SIGTSTP, SIGCONT, SIGCHLD};
 enum { TAKEN_SIGNALS = sizeof taken_signals / sizeof *taken_signals };
 
-/* Signals take effect only in ppoll(). Those that the parent ignores stay ignored. */
+/* Signals take effect only in ppoll(). Signals that the parent has ignored stay ignored. */
 static void take_signals_for_ranks(sigset_t *before)
 {
     const struct sigaction action = {.sa_sigaction = note_signal_for_ranks, .sa_flags = SA_SIGINFO};
@@ -141,7 +142,7 @@ static void pass_signals(struct launch_of_ranks *launch)
     if (take(&drains)) {
         if (have_met)
             send_to_ranks(launch, SIGUSR1);
-        else /* some rank may not be ready to drain */
+        else /* a rank that has not joined may not be ready to drain */
             ends = 1;
     }
     if (take(&ends)) {
@@ -166,7 +167,7 @@ static _Noreturn void become_rank(const struct launch_of_ranks *launch, unsigned
     setpgid(0, 0);
     signal(SIGTTOU, SIG_IGN); /* lets a background process write to the terminal */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* the parent has died before prctl() */
+    if (getppid() != parent) /* the parent died before prctl() */
         _exit(EXIT_STATUS_FAILED);
     if (launch->gate[0] >= 0) {
         close(launch->gate[1]);
@@ -187,14 +188,14 @@ static bool fork_rank(struct launch_of_ranks *launch, unsigned rank, char **word
         become_rank(launch, rank, words, self);
     if (pid < 0)
         return false;
-    setpgid(pid, pid); /* parent and child both do it, because either may be first */
+    setpgid(pid, pid); /* parent and child both call it, because either may be first */
     launch->pids[rank] = pid;
     launch->words[rank] = words;
     launch->running++;
     return true;
 }
 
-/* Returns the number of ranks that were started. It is lower than `count` if no more processes can be started. */
+/* Returns how many ranks were started: fewer than `count` if the system starts no more processes. */
 static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context *context, unsigned *rank)
 {
     unsigned started = 0;
@@ -206,14 +207,14 @@ static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context 
     return started;
 }
 
-/* If all programs are one file (deploy/one), the second word names the program. */
+/* In a build with one executable (deploy/one), the second word names the program. */
 static bool is_same_program(const struct context *a, const struct context *b)
 {
     const bool is_word = is_one_file() && a->words[1] != NULL && b->words[1] != NULL;
     return strcmp(a->words[0], b->words[0]) == 0 && (!is_word || strcmp(a->words[1], b->words[1]) == 0);
 }
 
-/* True if this program and all that follow are the same: then their ranks, usually workers, are alike. */
+/* True if this program and all that follow are the same, so that their ranks, usually workers, are interchangeable. */
 static bool is_last_program(const struct context *contexts, unsigned count, unsigned context)
 {
     unsigned other = context + 1;
@@ -222,8 +223,8 @@ static bool is_last_program(const struct context *contexts, unsigned count, unsi
     return other == count;
 }
 
-/* A rank of the last program cannot be started: keeps half of its ranks, because ranks need further processes.
- * Returns false, with a message, if none would be left. */
+/* Called if a rank of the last program cannot be started: keeps only half of its ranks, because ranks need further
+ * processes. Returns false, with a message, if none would be left. */
 static bool do_with_fewer(struct launch_of_ranks *launch, unsigned first, unsigned rank, bool is_last)
 {
     const int why = errno;
@@ -263,7 +264,7 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The others end, too, if this was the first rank or if not all ranks have joined. */
+/* If the first rank has ended, or not all ranks have joined, the other ranks must end, too. */
 static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int status)
 {
     unsigned rank = 0;
@@ -285,8 +286,8 @@ static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int stat
         kill_in(launch, is_in_vain ? 0 : LEAVE_MS);
 }
 
-/* Kills what is left of the process groups of ranks that have ended. A rank is reaped after that, so that its number
- * is not given to another group before. */
+/* Kills what is left of the process groups of ended ranks before the ranks are reaped, because after that their IDs may
+ * be given to other groups. */
 static void reap_ranks(struct launch_of_ranks *launch)
 {
     int status;
@@ -315,8 +316,8 @@ static void fill_slot(struct launch_of_ranks *launch, unsigned rank)
     }
 }
 
-/* Looks at the slots that the first rank has freed or closed. Kills a process that the first rank does not accept,
- * or does not wait for. */
+/* Handles slots that the first rank has freed or closed. Kills the process at a slot if the first rank does not accept
+ * it or does not wait for it. */
 static void look_at_slots(struct launch_of_ranks *launch)
 {
     for (unsigned rank = 1; rank < launch->ranks; rank++) {
@@ -328,7 +329,6 @@ static void look_at_slots(struct launch_of_ranks *launch)
     }
 }
 
-/* Waits for a signal, or until the ranks must be killed. */
 static void wait_for_signal(const struct launch_of_ranks *launch)
 {
     const int64_t left_ms = launch->kill_ms - clock_ms();
@@ -352,7 +352,6 @@ static int attend_ranks(struct launch_of_ranks *launch)
     return launch->status < 0 ? EXIT_STATUS_FAILED : launch->status;
 }
 
-/* Parses one program. Returns the rest of the words, or NULL if they are invalid. */
 static char **take_context(char **word, struct context *context)
 {
     uint64_t count;
@@ -368,7 +367,7 @@ static char **take_context(char **word, struct context *context)
     return word[1] != NULL ? word + 1 : NULL;
 }
 
-/* Returns the number of programs; 0: the command line is invalid. */
+/* Returns the number of programs; 0 if the command line is invalid. */
 static unsigned read_contexts(char **word, struct context *contexts)
 {
     unsigned count = 0;
