@@ -7,10 +7,10 @@
 /* Sums over all finished chunks, for a choice without probes. */
 struct finished_chunks {
     uint64_t iterations;
-    uint64_t due; /* iterations at which to decide next */
+    uint64_t due; /* the next decision is made when `iterations` reaches this */
     double seconds;
-    double squares; /* sum of (seconds of a chunk)^2 / its iterations */
-    double wait_s;  /* shortest wait for a chunk; 0: none */
+    double squares; /* sum over the chunks of (compute time)^2 / iterations, in s^2 */
+    double wait_s;  /* shortest time that a worker waited for a chunk; 0: no worker has waited */
 };
 
 struct pace {
@@ -21,6 +21,6 @@ struct pace {
 struct chooser {
     struct choice choice;
     struct finished_chunks finished;
-    double *mean_s; /* [workers] for the simulation; owned, like `paces` */
+    double *mean_s; /* [workers] mean time of an iteration, input of the simulation; owned, like `paces` */
     struct pace *paces;
 };

@@ -20,8 +20,8 @@
 /* Iterations that one worker gave up for one reason. */
 struct given_up_range {
     struct range range;
-    uint64_t place; /* of its first iteration */
-    unsigned rank;  /* REPORT_NO_RANK: no worker */
+    uint64_t place; /* place of the first iteration */
+    unsigned rank;  /* the worker that gave them up; REPORT_NO_RANK: no particular worker */
     unsigned reason;
 };
 
@@ -39,7 +39,7 @@ void given_up_fini(struct given_up *given_up);
 /* Adds iterations that are not in the list. The reason is copied; `rank` may be REPORT_NO_RANK. */
 int given_up_add(struct given_up *given_up, const struct range *range, unsigned rank, const char *reason);
 
-/* Describes the iteration at that place, and those after it in the same range. False if the list is shorter. */
+/* Describes the iteration at `place`, and the ones after it in the same range. False if the list is shorter. */
 bool given_up_tell(const struct given_up *given_up, const struct topology *topology, uint64_t place,
                    struct failure_figures *figures);
 

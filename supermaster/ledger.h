@@ -22,22 +22,22 @@ struct ledger {
     bool grows;
     struct ranges free;
     struct ranges failed;
-    struct range given_back; /* the shortest range with all iterations that were granted and freed again */
-    uint64_t held;           /* iterations held back, which are in no set */
+    struct range given_back; /* the shortest range that contains all iterations that were granted and freed again */
+    uint64_t held;           /* number of iterations held back, which are in none of these sets */
     struct ranges *granted;  /* [holders]; owned */
     unsigned holders, room;
     struct granted_index
-        index; /* built if there are many holders and a result comes from another rank than its holder */
+        index; /* built if there are many holders and a result does not come from the holder of its iterations */
     uint64_t done;
     uint64_t duplicates;
     uint64_t digest;
 };
 
 enum ledger_commit {
-    LEDGER_COMMITTED = 0,  /* counted, digest added */
-    LEDGER_GIVEN_BACK = 1, /* like COMMITTED, but some of it was free: its holder had returned it or was lost */
-    LEDGER_DUPLICATE = 2,  /* the whole range was done before: dropped */
-    LEDGER_MISMATCH = 3,   /* partly done, outside the loop, or never granted; nothing changed */
+    LEDGER_COMMITTED = 0,  /* the range is now done, and its digest is added */
+    LEDGER_GIVEN_BACK = 1, /* like COMMITTED, but a part was free: its holder had returned it or was lost */
+    LEDGER_DUPLICATE = 2,  /* the whole range was done before; nothing changed except `duplicates` */
+    LEDGER_MISMATCH = 3,   /* the range is partly done, outside the loop, or was never granted; nothing changed */
 };
 
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders);
@@ -49,18 +49,19 @@ int ledger_reserve(struct ledger *ledger, unsigned holders);
 /* Inserts a holder before the last one. There must be room. */
 void ledger_add_holder(struct ledger *ledger);
 
-/* Before any grant: marks as done what an earlier run has done. `done` lies in the loop; `digest` is its part of the
- * checksum. */
+/* Marks as done what an earlier run has done; call it before any grant. `done` lies in the loop; `digest` is its part
+ * of the checksum. */
 int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t digest);
 
 /* Sets the number of iterations, which must not shrink; the new ones are free. -1: out of memory, nothing changed. */
 int ledger_grow(struct ledger *ledger, uint64_t count);
 
-/* Before any grant: holds back the free iterations for which `is_held` is true. */
+/* Holds back the free iterations for which `is_held` returns true; call it before any grant. */
 int ledger_hold_back(struct ledger *ledger, bool (*is_held)(const void *context, uint64_t iteration),
                      const void *context);
 
-/* Frees, or gives up, an iteration that is held back. -1: out of memory, nothing changed. */
+/* ledger_let_go() frees an iteration that is held back, and ledger_give_up_held() gives it up. -1: out of memory,
+ * nothing changed. */
 int ledger_let_go(struct ledger *ledger, uint64_t iteration);
 int ledger_give_up_held(struct ledger *ledger, uint64_t iteration);
 
@@ -75,21 +76,21 @@ int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_
 /* Frees a range granted to `holder`. */
 int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
 
-/* Gives up what of the range is neither done nor failed, whichever holder has it, and adds it to `given_up`. On -1 (out
- * of memory) what has been added to `given_up` is given up all the same. */
+/* Gives up those iterations of the range that are neither done nor failed, whichever holder has them, and adds them to
+ * `given_up`. If memory runs out, returns -1; the iterations added to `given_up` until then remain given up. */
 int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count, struct ranges *given_up);
 
 /* Takes a result from `holder`. The current holder does not matter: the first result counts. Returns an enum
  * ledger_commit, or -1 if memory runs out, with nothing changed. */
 int ledger_commit(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count, uint64_t digest);
 
-/* Frees all that `holder` has not finished, and counts it in `*released`. -1: out of memory, some may remain
- * granted. */
+/* Frees all iterations that are granted to `holder`, and sets `*released` to their number. -1: out of memory, some may
+ * remain granted. */
 int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released);
 
 void ledger_check(const struct ledger *ledger);
 
-/* True if all is done or failed and the loop no longer grows. */
+/* True if every iteration is done or failed, and the loop no longer grows. */
 static inline bool ledger_is_complete(const struct ledger *ledger)
 {
     return !ledger->grows && ledger->done + ranges_total(&ledger->failed) == ledger->loop.count;

@@ -37,15 +37,15 @@ enum queue_text { QUEUE_TECHNIQUE, QUEUE_OUTPUT, QUEUE_REASON, QUEUE_TEXTS };
 
 struct queue_figures {
     uint64_t done, total, resumed,
-        failed; /* iterations; `resumed` is the part of `done` that an earlier run had done */
+        failed; /* numbers of iterations; `resumed` is the part of `done` that an earlier run had done */
     double elapsed_s;
-    const char *texts[QUEUE_TEXTS]; /* owned; NULL: not known */
+    const char *texts[QUEUE_TEXTS]; /* owned; NULL: the text is not known */
 };
 
 /* The items that clients gave to an open job. */
 struct queue_items {
-    uint64_t count; /* rows of its list, or iterations */
-    uint64_t bytes; /* of the list; 0: it has none */
+    uint64_t count; /* number of rows in the job's list, or of iterations */
+    uint64_t bytes; /* size of the list; 0: the job has no list */
     bool is_complete;
 };
 
@@ -53,13 +53,13 @@ struct queue_job {
     uint32_t id; /* 1, 2, .. in the order of submission */
     enum queue_state state;
     bool is_cancelled;
-    bool has_run;          /* was interrupted: continues from its own journal */
-    unsigned losses;       /* sets that were lost while it ran, and were started again at once */
-    bool is_alone;         /* known to run alone; not journalled, because it follows from its words */
-    int status;            /* exit status; -1: not over */
-    uint32_t cancelled_by; /* job of its `after` that was not done, for which this one was cancelled; 0: none */
+    bool has_run;          /* the job was interrupted and continues from its own journal */
+    unsigned losses;       /* how many sets were lost while the job ran, and were started again at once */
+    bool is_alone;         /* the job must run alone; not journalled, because its command line tells it */
+    int status;            /* exit status; -1: the job is not over */
+    uint32_t cancelled_by; /* the job in `after` that was not done, which cancelled this one; 0: there is none */
     int64_t submitted_s, began_s, ended_s; /* seconds since 1970; 0: not yet */
-    struct queue_figures figures;          /* of a job that is over; 0 if it has not run */
+    struct queue_figures figures;          /* set when the job is over; 0 if it has not run */
     struct queue_items items;
     struct submission submission; /* owned; the environment is released when the job is over */
     struct queue_job *previous, *next;
@@ -75,8 +75,8 @@ struct queue_job {
 
 enum queue_mode {
     QUEUE_OPEN,
-    QUEUE_CLOSED,  /* accepts no jobs and ends after the last one */
-    QUEUE_STOPPED, /* also begins none: waiting jobs are for the next set */
+    QUEUE_CLOSED,  /* the set accepts no jobs, and ends after the last one */
+    QUEUE_STOPPED, /* the set neither accepts nor begins jobs; waiting jobs are left to the next set */
 };
 
 struct queue_totals {
@@ -95,7 +95,7 @@ struct queue {
     uint32_t newest;
     size_t waiting, running, ended;
     struct queue_totals totals;
-    size_t open, running_open; /* open jobs, and those of them that run */
+    size_t open, running_open; /* number of open jobs, and how many of them run */
     const struct queue_job *alone;
     struct queue_job *first, *last; /* sorted by number; owned */
     struct queue_job *first_ended, *last_ended;
@@ -120,12 +120,12 @@ struct queue_job *queue_find(const struct queue *queue, uint32_t id);
  * queue_keep_alone(). */
 struct queue_job *queue_next(struct queue *queue);
 
-/* Why a waiting job does not begin, if it waits for no job of its `after`. */
+/* Why a waiting job does not begin, although all jobs of its `after` are done. */
 enum queue_hold {
-    QUEUE_IN_TURN,     /* others begin first */
-    QUEUE_IS_STOPPED,  /* it is for the next set */
-    QUEUE_OTHER_ALONE, /* `other` runs alone, or must run alone and begins first */
-    QUEUE_MUST_ALONE,  /* it must run alone, and others are running */
+    QUEUE_IN_TURN,     /* other jobs begin first */
+    QUEUE_IS_STOPPED,  /* the set begins no more jobs and leaves this one to the next set */
+    QUEUE_OTHER_ALONE, /* job `other`, which must run alone, is running or begins first */
+    QUEUE_MUST_ALONE,  /* the job must run alone, and others are running */
     QUEUE_IS_FULL,     /* the limit of running jobs is reached */
 };
 
@@ -137,19 +137,19 @@ void queue_keep_alone(struct queue_job *job);
 
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
 
-/* Puts a job back that was about to run or lost a rank that it needs; `has_run` as in queue_job. */
+/* Makes a job wait again that was about to run, or that has lost a rank that it needs; `has_run` as in queue_job. */
 void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run);
 
-/* Ends a running job. Returns whether it is over: if a stopped set drained it and it was not cancelled, it waits for
- * the next set. `job` may be forgotten at the next submission or end. */
+/* Ends a running job. Returns whether the job is over; it is not if a stopped set drained it and it was not cancelled,
+ * because it then waits for the next set. The next submission or end may free `job`. */
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s);
 
 void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures);
 
-/* Copies a text about the job. An empty text counts as unknown, and so does one for which there is no memory. */
+/* Copies a text about the job. The text stays unknown if it is empty, or if memory runs out. */
 void queue_keep_text(struct queue_job *job, enum queue_text which, const char *text);
 
-/* Cancels a waiting job. A running job is marked, and the caller ends it. No effect on ended jobs. */
+/* Cancels a waiting job. Only marks a running job, which the caller must end. No effect on ended jobs. */
 void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s);
 
 /* True if the job may be given items: it is live, not cancelled and not complete. */
@@ -176,8 +176,9 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
 /* Restores the end of a waiting or running job. */
 void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s);
 
-/* Handles the end of the previous supermaster. Running jobs wait to continue; they are cancelled if that was asked, or
- * if they were attached to a client of that supermaster. `after_loss`: it was lost, and those that ran are counted. */
+/* Handles the end of the previous supermaster. Its running jobs wait and will continue; a job is cancelled if a client
+ * had asked for that, or if the job was attached to a client of that supermaster. `after_loss`: the supermaster was
+ * lost, so the loss is counted for each running job. */
 void queue_restart(struct queue *queue, bool after_loss, int64_t now_s);
 
 void queue_check(const struct queue *queue);

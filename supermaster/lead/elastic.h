@@ -15,9 +15,9 @@ struct elastic {
     struct runtime *runtime;
     struct topology topology; /* of the launch and of all pods so far; owned */
     struct pods_door door;
-    struct link *link; /* owned; NULL unless the run lasts */
+    struct link *link; /* owned; NULL before and after the run */
     struct driver *driver;
-    unsigned unfit; /* how many pods were sent away because they cannot take part */
+    unsigned unfit; /* how many pods were told to leave because they cannot take part */
 };
 
 /* Prepares the job for pods and for the ranks of the launch, which are grouped, and starts listening. Returns an exit

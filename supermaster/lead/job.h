@@ -22,9 +22,9 @@ void led_job_free(struct led_job *led);
 /* The streams, rank, terminal and error text of the job. */
 struct root *led_job_root(struct led_job *led);
 
-/* Runs the job in a folder (a descriptor), with that umask, and its kernel in that environment. Folder and environment
- * are borrowed; by default they are those of the process. `is_patient`: waits some seconds while the kernel is loaded;
- * otherwise reading the words does not wait. */
+/* Sets the folder (a descriptor) and the umask with which the job runs, and the environment of its kernel. The defaults
+ * are those of the process. Folder and environment are borrowed. `is_patient`: led_job_read() waits some seconds while
+ * the kernel is loaded; otherwise it does not wait. */
 void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment, bool is_patient);
 
 /* A job's number in a set. Set it before led_job_read(). Output names chosen by the kernel contain it, so that jobs in
@@ -32,9 +32,9 @@ void led_job_place(struct led_job *led, int folder, mode_t mask, char **environm
  * borrowed. */
 struct led_number {
     const char *set;
-    uint32_t id;              /* 0: not in a set */
-    bool has_run;             /* in an earlier set, so its output may exist */
-    const char *default_name; /* of its output; NULL: the kernel names it */
+    uint32_t id;              /* 0: the job is not in a set */
+    bool has_run;             /* the job has run in an earlier set, so its output may exist */
+    const char *default_name; /* default name of the output; NULL: the kernel chooses it */
 };
 
 void led_job_number(struct led_job *led, const struct led_number *number);
@@ -48,24 +48,24 @@ int led_job_loading_socket(const struct led_job *led);
 /* Gives the loaded kernel of `other` to a placed job that is read again. */
 void led_job_take_kernel(struct led_job *led, struct led_job *other);
 
-/* The next two are called before led_job_prepare(). This one: the growing loop is checked only when the machine is told
- * of more. */
+/* The next two are called before led_job_prepare(). led_job_expect_more(): growth of the loop is announced to the
+ * machine, which then does not check for it periodically. led_job_expect_pods(): masters may join while the job
+ * runs. */
 void led_job_expect_more(struct led_job *led);
-
-/* Masters may join while the job runs. */
 void led_job_expect_pods(struct led_job *led);
 
 /* Makes room for a joining master with this many workers. -1: out of memory, nothing changed. */
 int led_job_reserve(struct led_job *led, unsigned workers);
 
-/* Adds that master, which is now in the topology. The caller tells the machine. */
+/* Adds the master for which led_job_reserve() has made room and which is now in the topology. The caller tells the
+ * machine. */
 void led_job_note_joined(struct led_job *led);
 
-/* Sets the rank of the master of the i-th pod, from 0, that cannot take part. False if there are fewer. */
+/* Sets `*rank` to the rank of the master of the i-th pod, from 0, that cannot take part. False if there are fewer. */
 bool led_job_tell_unfit(const struct led_job *led, unsigned i, unsigned *rank);
 
-/* Sets how many iterations were added so far to a loop that grows by number. The caller tells the machine. Call after
- * led_job_prepare(), like all functions below but led_job_read(). */
+/* Sets how many iterations were added so far to a loop that grows by a number of iterations, not by rows. The caller
+ * tells the machine. Call it after led_job_prepare(), like all functions below except led_job_read(). */
 void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete);
 
 /* Parses the words, which are borrowed, and queries the kernel. Returns as job_setup_make(), with the error in
@@ -77,10 +77,10 @@ int led_job_read(struct led_job *led, int argc, char **argv);
  * the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
-/* Returns the command line for the other ranks, of `*count` words. Word 0 holds what this rank found out: with it a
- * rank that reads files can check that they are the same, and a rank that does not run the user's kernel or technique
- * need not load it. The caller frees the array, not the words. NULL if memory runs out: the other ranks then get the
- * words of led_job_read(), and find out for themselves. */
+/* Returns the command line for the other ranks, of `*count` words. Word 0 is the text of this rank's findings
+ * (common/config/findings.h): with it a rank that reads input files can check that they are the same, and a rank that
+ * does not run the user's kernel or technique need not load it. The caller frees the array, not the words. NULL if
+ * memory runs out: the other ranks then get the words of led_job_read(), and find out for themselves. */
 char **led_job_words(const struct led_job *led, int *count);
 
 /* Announces the job to all ranks under its number, after adding its words to `about`; `is_for_pods`: also to pods.
@@ -107,15 +107,15 @@ uint64_t led_job_failures(const struct led_job *led);
 /* Returns how many workers have something to compute for the job. */
 unsigned led_job_busy(const struct led_job *led);
 
-/* Writes into `text`, as a line, why most of the job's tasks have failed, and returns it; empty if none has. After
- * led_job_end(). */
+/* Writes into `text` a line with the most frequent reason for which tasks of the job have failed; an empty one if no
+ * task has failed. Returns `text`. Call it after led_job_end(). */
 #define LED_REASON_MAX 1000
 char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX]);
 
 /* Moves out the list of iterations that an ended job has given up. */
 struct given_up led_job_take_given_up(struct led_job *led);
 
-/* True if the job failed because all workers were lost; `keeps_journal`: it can be resumed. */
+/* True if the job failed because all workers were lost. Sets `*keeps_journal` to whether the job can be resumed. */
 bool led_job_is_deserted(const struct led_job *led, bool *keeps_journal);
 /* True if the job failed because it lost a rank that others need, and can be resumed from its journal. */
 bool led_job_is_interrupted(const struct led_job *led);

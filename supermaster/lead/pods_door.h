@@ -17,12 +17,13 @@ struct streams;
 
 struct pods_door {
     char ticket[PATH_MAX];
-    struct streams *streams; /* NULL: not listening; owned */
+    struct streams *streams; /* owned; NULL if it does not listen */
 };
 
-/* Listens at the address (no host: pods from this machine only) and writes the ticket to `path`, an absolute path, with
- * the socket beside it. `reuses`: keeps the key of the existing ticket, so that pods that lost their set can return.
- * `option` is the option that gives the path, for errors. The link that is opened next gets the pods. */
+/* Listens at the address (if its host is empty, only at a local socket) and writes the ticket to the absolute path
+ * `path`; the socket is in the same folder. `reuses`: keeps the key of the existing ticket, so that pods that lost
+ * their set can return. `option`: name of the option that gives the path, for errors. The link that is opened next gets
+ * the pods. */
 int pods_door_open(struct pods_door *door, struct runtime *runtime, const struct address *address, const char *path,
                    bool reuses, const char *option, struct error *error);
 

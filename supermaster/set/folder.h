@@ -21,21 +21,22 @@ struct set_folder {
 int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error);
 void set_folder_close(struct set_folder *folder);
 
-/* Removes the output of jobs that are not in the queue: those of an earlier set, if the queue was begun `anew`, or
- * those just forgotten. If a damaged queue has lost jobs, their output stays: that of any job while the damaged file is
- * kept, and that of jobs after the newest. Returns the largest number of a job whose output stays. */
+/* Removes the output of jobs that are not in the queue: jobs of an earlier set if the queue was begun `anew`, or jobs
+ * that the queue has forgotten. All output stays while a damaged queue file is kept, because the queue may have lost
+ * jobs. Unless the queue was begun `anew`, output of jobs with larger numbers than its newest job stays too. Returns
+ * the largest number of a job whose output stays. */
 uint32_t set_folder_clear(const struct set_folder *folder, const struct queue *queue, bool anew);
 
 void set_folder_remove(const struct set_folder *folder, uint64_t job);
 
-/* Writes the path of the job's list, for job 0 that of an empty list. */
+/* Writes the path of the job's task list to `path`, which it returns. Job 0 stands for an empty list. */
 const char *set_folder_list(const struct set_folder *folder, uint64_t job, char path[PATH_MAX]);
 
-/* Opens the list of a job; `anew`: creates it with its head, whose size is in `*bytes`. -1 with errno. */
+/* Opens the list of a job. `anew`: creates it with its head and sets `*bytes` to the size of that. -1 with errno. */
 int set_folder_open_list(const struct set_folder *folder, uint64_t job, bool anew, uint64_t *bytes);
 void set_folder_remove_list(const struct set_folder *folder, uint64_t job);
 
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream);
 
-/* Opens the job's output for writing; `goes_on`: appends. -1 with errno, as for the other two. */
+/* Opens the job's output for writing; `goes_on`: to append. Like set_folder_read() returns -1 with errno on failure. */
 int set_folder_write(const struct set_folder *folder, uint64_t job, enum control_stream stream, bool goes_on);

@@ -19,10 +19,11 @@ int set_begin_items(struct set *set, struct queue_job *queued, struct error *err
 /* Adds to an open job; if refused, nothing is added. */
 enum refusal set_add_items(struct set *set, uint32_t id, struct items *items, struct error *error);
 
-/* After a commit of the journal: announces what was added since the last one, or takes it back if the commit failed. */
+/* Announces the items that were added since the last commit of the journal or, if the commit failed, removes them
+ * again. */
 void set_settle_items(struct set *set, bool is_committed);
 
-/* Completes all open jobs, because nothing more is accepted. This is on disk when it returns. */
+/* Completes all open jobs, because the set accepts no more items, and writes that to the journal on the disk. */
 void set_complete_items(struct set *set);
 
 /* Cuts off what the lists have beyond the journal's byte counts. */

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins a job, or lets it fail with an error. A job that runs alone waits while others run. A job whose kernel must be
- * loaded begins after the loading. If memory runs out, the link may have ended when this returns. */
+/* Begins a job, or ends it as failed with an error. A job that must run alone waits while others run. A job whose
+ * kernel must be loaded begins after the loading. If memory runs out, this may end the link. */
 void set_begin_job(struct set *set, struct queue_job *queued);
 
 /* Begins jobs whose kernel is loaded, and ends those that were cancelled while it loaded. */
@@ -27,11 +27,12 @@ void set_abandon_jobs(struct set *set);
 
 bool set_tell_running(const struct set *set, uint32_t id, struct control_job *job);
 
-/* Sets the figures of the job's rank number `place`, from 0. False if there is none, or the job does not run. */
+/* Sets the figures of the job's rank number `place`, counted from 0. False if the job has fewer ranks or does not
+ * run. */
 bool set_tell_rank(const struct set *set, uint32_t id, uint64_t place, struct rank_figures *rank);
 
-/* Describes the job's given-up iteration number `place`, from 0, and those after it with the same reason. False if
- * there is none, or the list was not kept (see SET_FAILURES_MAX). */
+/* Describes the job's given-up iteration number `place`, counted from 0, and the ones after it with the same reason.
+ * False if the job gave up fewer, or if its list was not kept (see SET_FAILURES_MAX). */
 bool set_tell_failure(const struct set *set, uint32_t id, uint64_t place, struct failure_figures *failure);
 
 void set_forget_failures(struct set *set);
@@ -46,7 +47,8 @@ int set_reserve(const struct set *set, unsigned workers);
 
 void set_tell_joined(const struct set *set, const struct link_pod *pod);
 
-/* Makes the pod with that master leave all running jobs; `now`, also below: without finishing running iterations. */
+/* Makes the pod with that master leave all running jobs. `now`, also of set_drain_job(): running iterations are not
+ * finished. */
 void set_tell_leaving(const struct set *set, unsigned master, bool now);
 
 void set_drain_job(const struct set *set, uint32_t id, bool now);

@@ -98,14 +98,14 @@ void queue_note_all(struct queue_notes *notes, const struct queue *queue);
 
 struct queue_damage {
     bool head_is_bad;
-    uint64_t at, bytes; /* first byte outside of intact records, and the number of such bytes */
-    uint64_t records;   /* missing records, at least */
-    uint64_t cancelled; /* jobs cancelled because they wait for an unknown one */
+    uint64_t at, bytes; /* offset of the first byte that is in no intact record, and the number of such bytes */
+    uint64_t records;   /* at least this many records are missing */
+    uint64_t cancelled; /* how many jobs were cancelled because they waited for an unknown job */
     bool is_unended;    /* the set was killed, or the file was cut at the end of a record */
 };
 
-/* True if a record is or may be lost. A file that only lacks its last record is undamaged: a killed set leaves it
- * so. */
+/* True if a record may be lost. A file that only lacks QUEUE_SET_OVER counts as undamaged, because a killed set leaves
+ * such a file. */
 static inline bool queue_is_damaged(const struct queue_damage *damage)
 {
     return damage->head_is_bad || damage->bytes > 0 || damage->records > 0;

@@ -23,21 +23,21 @@
 
 struct queue_journal;
 
-/* What becomes of jobs of an earlier set that are not over. */
+/* What happens to jobs of an earlier set that are not over. */
 enum queue_earlier {
-    QUEUE_REFUSED,    /* the file is not opened */
-    QUEUE_TAKEN_OVER, /* the queue gets all jobs of the file; those that ran wait */
+    QUEUE_REFUSED,    /* opening the file fails */
+    QUEUE_TAKEN_OVER, /* the queue gets all jobs of the file; jobs that were running wait */
     QUEUE_FORGOTTEN,
-    QUEUE_OF_LOST_SET, /* as QUEUE_TAKEN_OVER; for those that ran the loss is counted */
+    QUEUE_OF_LOST_SET, /* like QUEUE_TAKEN_OVER, and each job that was running counts the loss of the set */
 };
 
-/* Opens the file for an empty queue, which is borrowed. NULL with an error, also if another set writes the file, it is
- * damaged, or it has unfinished jobs and is refused for that. */
+/* Opens the file for an empty queue, which is borrowed. Fails also if another set writes the file, if the file is
+ * damaged, or if it has unfinished jobs and `earlier` is QUEUE_REFUSED. */
 struct queue_journal *queue_journal_open(const char *path, enum queue_earlier earlier, struct queue *queue,
                                          int64_t now_s, struct error *error);
 void queue_journal_close(struct queue_journal *journal);
 
-/* Returns a line about what is or may be lost of an earlier file, or "". */
+/* Returns a line about damage of an earlier file and the jobs that it may have lost, or "". */
 const char *queue_journal_warning(const struct queue_journal *journal);
 
 void queue_journal_set_over(struct queue_journal *journal);

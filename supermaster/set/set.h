@@ -41,8 +41,8 @@ struct set_failures {
 struct set {
     const char *version;
     struct serve_options options;
-    struct runtime *runtime;         /* owned, like all pointers below but `topology` */
-    const struct topology *topology; /* of the runtime: all ranks that ever were */
+    struct runtime *runtime;         /* owned, like all pointers below except `topology` */
+    const struct topology *topology; /* topology of the runtime: all ranks that ever took part */
     struct topology launch;          /* ranks of the launch; owned */
     struct pods_door pods;
     struct link *link;
@@ -53,18 +53,18 @@ struct set {
     struct control *control;
     struct metrics_file *metrics_file;
     struct error error;
-    struct set_job *jobs;    /* running, in the order of beginning; owned */
+    struct set_job *jobs;    /* running jobs in the order in which they began; owned */
     struct set_job *loading; /* jobs whose kernel is being loaded, which the queue counts as running; owned */
-    uint32_t newest;         /* number of the latest job among the ranks */
+    uint32_t newest;         /* number of the latest job that was announced to the ranks */
     struct set_addition additions[QUEUE_OPEN_MAX];
     unsigned addition_count;
-    struct set_failures failures[SET_FAILURES_MAX]; /* of the latest jobs of which something was given up */
+    struct set_failures failures[SET_FAILURES_MAX]; /* ring of the latest jobs that gave up iterations */
     unsigned failures_next;
-    char waits_for[32]; /* of the job that is being described */
+    char waits_for[32]; /* text about the job that is being described: what it waits for */
     uint64_t idle_since_ns;
     uint64_t completed_next_ns; /* when to try again to complete open jobs */
     uint64_t journal_next_ns;   /* when to try again to write the journal */
-    bool journal_fails;         /* and that has been printed */
+    bool journal_fails;         /* writing the journal has failed, and that has been printed */
     bool is_deserted;
 };
 

@@ -10,9 +10,9 @@
 
 /* A command line. The array is owned, most words belong to the submission. */
 struct job_words {
-    char **argv; /* [argc] ends with NULL; as for job_parse() */
+    char **argv; /* [argc] words for job_parse(), then NULL */
     int argc;
-    char *list, *found; /* words for an open job; owned */
+    char *list, *found; /* the words of `argv` that an open job adds; owned */
 };
 
 struct job_additions {
