@@ -7,7 +7,7 @@
 #include "proto/message.h"
 #include "proto/record.h"
 
-/* A stored result or a changed number of busy workers is reported after at most this time. */
+/* A master reports stored results, and a changed number of busy workers, after at most this time. */
 #define REPORT_INTERVAL_NS 50000000u
 
 void master_note_done(struct master *master, const struct part *part);
@@ -16,14 +16,14 @@ void master_note_done(struct master *master, const struct part *part);
 void master_note_done_alone(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 
-/* Of feedback.c, only if the technique learns. The messages of master_send_feedback() borrow the measurements until its
+/* These are used only if the technique learns. The messages of master_send_feedback() borrow the measurements until its
  * next call. */
 int master_feedback_init(struct master *master);
 void master_feedback_fini(struct master *master);
 void master_note_feedback(struct master *master, unsigned w, const struct feedback_record *feedback);
 void master_send_feedback(struct master *master);
 
-/* Reports the changed loads. The messages borrow them until the next call. */
+/* Reports the loads of cores that have changed. The messages borrow them until the next call. */
 void master_send_loads(struct master *master);
 
 int master_speeds_init(struct master *master);
@@ -31,7 +31,8 @@ void master_speeds_fini(struct master *master);
 void master_note_speed(struct master *master, unsigned w, const struct speed *speed);
 
 void master_receive_recall(struct master *master, const struct recall *recall);
-/* Returns work that is recalled from here, or asks for work to be recalled elsewhere. */
+/* Returns work that the supermaster recalls from this master or, if workers here are idle, asks the supermaster to
+ * recall work from other masters. */
 void master_look_at_recalls(struct master *master, uint64_t now_ns);
 
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
@@ -43,5 +44,5 @@ void master_tell_counts(struct master *master);
 void master_tell_verified(struct master *master);
 void master_move(struct master *master, enum master_state state);
 void master_fatal(struct master *master, unsigned rank, const char *text);
-/* Drops the sender of an invalid message. */
+/* Declares the sender of an invalid message lost. */
 void master_refuse(struct master *master, unsigned from, const char *text);

@@ -18,15 +18,15 @@ struct master_config {
     const struct run_spec *spec; /* borrowed for the master's life */
     unsigned rank;
     unsigned supermaster;
-    const unsigned *ranks; /* sorted; borrowed */
+    const unsigned *ranks; /* [workers] ranks of the workers, sorted; borrowed */
     unsigned workers;
-    uint64_t record_bytes; /* of a result, or RECORD_VARIABLE; 0: results are only digested */
+    uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0: results are only digested */
     bool no_speculation;
     bool no_isolation;
-    bool feedback; /* the technique learns: measurements go to the supermaster */
+    bool feedback; /* the technique learns, so the master sends measurements to the supermaster */
     uint64_t
-        distance;   /* an iteration needs the results of so many before it, so chunks go out in order; 0: independent */
-    uint64_t first; /* of the loop */
+        distance;   /* an iteration needs the results of this many before it, so chunks go out in order; 0: of none */
+    uint64_t first; /* first iteration of the loop */
     bool is_pod;
     bool sync; /* results are synced to the disk before they are reported */
 };
@@ -42,17 +42,17 @@ struct master {
     struct master_config config;
     unsigned state;
     struct service service;
-    struct actions *actions; /* of the running step */
+    struct actions *actions; /* actions of the running step */
     const struct reason_sink *reasons;
     /* Stored results that are not yet reported. */
     struct done_record done[REPORT_MAX];
     unsigned done_count;
     unsigned char *report_records;
-    unsigned char *stats_records; /* owned, like report_records: encoded for this step, whose messages borrow them */
+    unsigned char *stats_records; /* owned, like `report_records`; the messages of a step borrow both */
     uint64_t reported_at_ns;
     unsigned reported_busy;
     struct measurement *measurements; /* [workers]; owned */
-    unsigned *measured;               /* [measured_count] workers with measurements; owned */
+    unsigned *measured;               /* [measured_count] workers that have unsent measurements; owned */
     unsigned measured_count;
     unsigned char *feedback_records; /* owned; the messages of a step borrow these and load_records [workers] */
     unsigned char *load_records;
@@ -60,13 +60,14 @@ struct master {
     struct speed_levels *levels;
     unsigned speeds;
     struct refills refills;
-    unsigned recall_waiting; /* workers elsewhere for which work is recalled here; 0: none */
-    /* a RECALL was answered: work that a worker returns later, and no worker here waits for, is returned, too */
+    unsigned recall_waiting; /* for how many workers of other masters work is recalled here; 0: none is recalled */
+    /* A RECALL was answered, but workers may still return work; what no worker here waits for goes to the supermaster
+     * too. */
     bool returns_more;
-    unsigned told_idle;   /* idle workers here that the supermaster was told of since it parked the refill */
-    struct error problem; /* text of a FATAL, borrowed by the step's message */
-    struct error refusal; /* text of a DROP, borrowed in the same way */
-    struct error unfit;   /* of a pod: its first rank that was refused, and why; empty: none */
+    unsigned told_idle;   /* how many idle workers the last RECALL to the supermaster named; 0 after a refill */
+    struct error problem; /* text of a FATAL; the message of the step borrows it */
+    struct error refusal; /* text of a DROP; the action borrows it */
+    struct error unfit;   /* which rank of this pod was the first that cannot take part, and why; empty: none */
 };
 
 int master_init(struct master *master, const struct master_config *config);

@@ -11,7 +11,7 @@
 /* Runs this rank's part of a plain run. Returns the exit status. */
 int master_job_run(struct runtime *runtime, unsigned words, char *const *word);
 
-/* The functions of a struct set_role. */
+/* The callbacks of the master's struct set_role. */
 void *master_job_take(void *context, struct runtime *runtime, const struct topology *topology,
                       struct announcement *announcement, struct part_of_job *of_job);
 void master_job_end(void *job, int status);
