@@ -16,8 +16,8 @@
 
 struct boundary_side {
     uint64_t first;
-    unsigned who; /* in order.ends the worker that has the chunk before the boundary, in order.beginnings the rank of
-                     the worker that has the chunk after it */
+    unsigned who; /* in `ends` of struct service_order the index of the worker that has the chunk before the boundary,
+                     in `beginnings` the rank of the worker that has the chunk after it */
 };
 
 /* Boundaries in any order, each at most once. */
@@ -30,12 +30,13 @@ void boundary_list_fini(struct boundary_list *boundaries);
 
 int boundary_list_add(struct boundary_list *boundaries, uint64_t first, unsigned who);
 
-/* Removes the boundary and returns its worker in `*who`; false if it is not in the list. */
+/* Removes the boundary and returns its worker in `*who`. False if the list does not have the boundary. */
 bool boundary_list_take(struct boundary_list *boundaries, uint64_t first, unsigned *who);
 
 bool boundary_list_has(const struct boundary_list *boundaries, uint64_t first);
 
-/* Moves the boundary added last from `from` to `first`. False if it is not at `from` or not of `who`. */
+/* Moves the boundary that was added last from `from` to `first`. False if that boundary is not at `from`, or if its
+ * worker is not `who`. */
 bool boundary_list_move_last(struct boundary_list *boundaries, uint64_t from, uint64_t first, unsigned who);
 
 void boundary_list_check(const struct boundary_list *boundaries);

@@ -21,8 +21,8 @@ int poison_raise(struct poison_set *set, const struct poison *known);
 
 int poison_forget(struct poison_set *set, uint64_t first, uint64_t count);
 
-/* Returns how many iterations from the beginning of `range` on (at least 1) have the same record, and the record in
- * `*found`; no deaths and no failures if there is none. */
+/* Sets `*found` to the record of the first iteration of `range`: zero deaths and failures if it has none. Returns how
+ * many iterations from there on, at least 1, have the same record. */
 uint64_t poison_look(const struct poison_set *set, const struct range *range, struct poison *found);
 
 void poison_check(const struct poison_set *set);

@@ -32,10 +32,10 @@ struct pool_owner {
 struct pool {
     struct pool_slot *slots;
     struct pool_owner *own; /* [workers + 1] owned */
-    unsigned nobody;        /* index in `own` of the chunks that were cut for no worker: the last one */
+    unsigned nobody;        /* the last index of `own`, for chunks that were cut for no worker */
     unsigned room;
     struct pool_list all;
-    unsigned unused; /* first of the list of empty slots; slots from `used` on have never held a chunk */
+    unsigned unused; /* head of the list of empty slots; slots from `used` on have never held a chunk */
     unsigned used;
     unsigned count, capacity;
 };
@@ -50,11 +50,13 @@ void pool_add_workers(struct pool *pool, unsigned workers);
 /* pool_put() and pool_put_in_order() return false if the pool is full. */
 bool pool_put(struct pool *pool, unsigned owner, struct range range);
 
-/* Appends a chunk that any worker takes in order. If it is split, the rest has at least `least` iterations. */
+/* Appends a chunk that goes to any worker, in order. If the chunk is split, the rest has at least `least` iterations.
+ */
 bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, uint64_t least);
 
-/* False if the pool is empty. If the chunk was cut for another worker and is at least twice as large as the latest one
- * cut for this worker, the worker gets only that size, and the rest stays in its place. */
+/* Takes the next chunk for the worker. False if the pool is empty. If the chunk was cut for another worker and is at
+ * least twice as large as the latest chunk cut for this worker, it is split: the worker gets as many iterations as that
+ * latest chunk had, and the rest keeps its place in the pool. */
 bool pool_take(struct pool *pool, unsigned worker, struct range *range);
 
 /* Takes up to `most` iterations from the end of the newest chunk of any worker. False if the pool is empty. */

@@ -23,15 +23,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Most open refills: chunks may be as short as an eighth of the round trip before a worker waits. */
+/* The most refills that are open at a time. With 8 of them no worker waits unless chunks are shorter than an eighth of
+ * the round trip. */
 #define REFILLS_OPEN_MAX 8
 
-/* Used if the cutting process is reached through a stream, with a round trip several times as long. */
+/* The same limit if the cutting process is reached through a stream, whose round trip is several times as long. */
 #define REFILLS_OPEN_FAR_MAX 32
 
 _Static_assert(REFILLS_OPEN_FAR_MAX % REFILLS_OPEN_MAX == 0, "the longer ring goes round with the shorter one");
 
-/* A pool has room for the open refills, for as many that were there when these were requested, and for one more. */
+/* How many refills a pool has room for: the open ones, as many that it still held when those were requested, and one
+ * more. */
 #define POOL_REFILLS(open_max) (2 * (open_max) + 1)
 
 struct refills {
@@ -45,18 +47,18 @@ struct refills {
     unsigned first;
     uint64_t asked_at_ns[REFILLS_OPEN_FAR_MAX];
     uint64_t round_trip_ns;
-    uint64_t came_at_ns; /* when the latest refill came; UINT64_MAX: none has come */
+    uint64_t came_at_ns; /* when the latest refill arrived; UINT64_MAX: none has arrived */
     uint64_t lasted_ns;  /* time between the latest two refills; 0: unknown */
     uint64_t gap_ns;     /* smoothed time between two chunks handed out; UINT64_MAX: unknown */
     uint64_t gap_started_ns, gap_assigned;
     uint64_t low_water_mark; /* chunks that must be in the pool or on their way */
 };
 
-/* `chunks`: per worker in one refill. `open_max`: REFILLS_OPEN_MAX or REFILLS_OPEN_FAR_MAX. */
+/* A refill has `chunks` chunks for each worker. `open_max`: REFILLS_OPEN_MAX or REFILLS_OPEN_FAR_MAX. */
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty);
 
-/* Cuts a refill of `size` chunks, one per worker in turn, by `cut` for the `i`-th worker. `cut` returns false if
- * nothing is free. */
+/* Cuts a refill of up to `size` chunks: calls `cut` for one worker after the other, in turn, until it returns false
+ * because nothing is free. */
 static inline void refill_cut(unsigned workers, uint64_t size, bool (*cut)(void *context, unsigned i), void *context)
 {
     unsigned i = 0;
@@ -64,8 +66,8 @@ static inline void refill_cut(unsigned workers, uint64_t size, bool (*cut)(void 
         i = i + 1 < workers ? i + 1 : 0;
 }
 
-/* True if the gap has been measured over enough chunks; refills_measure_gap() must then be called. `assigned`: chunks
- * handed out so far. The time between two messages of one refill does not count. */
+/* True if enough chunks were handed out to measure the gap; the caller must then call refills_measure_gap().
+ * `assigned`: chunks handed out so far. The time between two messages of one refill does not count. */
 static inline bool refills_gap_is_over(const struct refills *refills, uint64_t assigned)
 {
     uint64_t chunks = assigned - refills->gap_assigned;
@@ -73,8 +75,8 @@ static inline bool refills_gap_is_over(const struct refills *refills, uint64_t a
 }
 void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns);
 
-/* True if the next refill must be requested. `have`: chunks in the pool; `waiting`: chunks that waiting workers ask
- * for. A pool that has never been filled is filled at its first worker's request. */
+/* True if the next refill must be requested. `have`: chunks in the pool; `waiting`: chunks that waiting workers have
+ * requested. The first refill is requested as soon as a worker waits. */
 static inline bool refills_are_wanted(const struct refills *refills, uint64_t have, uint64_t waiting)
 {
     uint64_t mark = refills->low_water_mark;

@@ -11,11 +11,11 @@
 
 struct rope_node {
     unsigned left, right, parent;
-    unsigned size; /* items in this subtree; 0: the item is not in the queue */
+    unsigned size; /* number of items in this subtree; 0: the item is not in the queue */
     unsigned able;
     bool is_able;
     double time_s;
-    double least_s; /* least time of an able item in this subtree; INFINITY: there is none */
+    double least_s; /* least time of an able item in this subtree; INFINITY: no item is able */
 };
 
 struct rope {
@@ -37,10 +37,10 @@ static inline bool rope_has(const struct rope *rope, unsigned item)
     return rope->nodes[item].size > 0;
 }
 
-/* Appends an item that is not in the queue. It is not able at first. */
+/* Appends an item that is not in the queue; the item is not able until rope_mark(). */
 void rope_push(struct rope *rope, unsigned item);
 
-/* The item at `place`, which is below the length. */
+/* Returns the item at `place`, which must be below the length. */
 unsigned rope_at(const struct rope *rope, unsigned place);
 
 /* Return the first item of a queue that is not empty. rope_pop() also removes it. */

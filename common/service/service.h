@@ -44,59 +44,60 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 {
     return poison->deaths >= (are_dependent ? DEPENDENT_DEATHS_MAX : DEATHS_MAX) || poison->failures > retries;
 }
-/* How long failed iterations are reserved for another worker. */
+/* For this time after a failure, only workers other than the one that failed get the failed iterations. */
 #define ELSEWHERE_NS 1000000000u
 /* While work may be recalled, a worker answers at the end of an iteration. Its grants are copied after it has been
- * silent for this many times the longest iteration so far: the first if it has one iteration left, the second if it
- * owes an answer. */
+ * silent for SILENCE_FACTOR times the longest iteration so far if it has one iteration left, and for
+ * SILENCE_FACTOR_ASKED times that iteration if it owes an answer, but not before SILENCE_MIN_NS. */
 #define SILENCE_FACTOR       2
 #define SILENCE_FACTOR_ASKED 4
-/* Lower limit of that silence. */
-#define SILENCE_MIN_NS 10000000u
+#define SILENCE_MIN_NS       10000000u
 /* A worker faster by this factor may copy a grant after the shortest silence. */
 #define FASTER_FACTOR 1.75
-/* Without recall: a chunk is overdue after this many times its expected duration. */
+/* The lease of a chunk, after which it is overdue, is this many times its expected duration; used while work is not
+ * recalled. */
 #define LEASE_FACTOR 10
-/* Shortest lease; a core may be busy with something else for a moment. */
+/* Lower limit of a lease, because a core may be busy with something else for a while. */
 #define LEASE_MIN_NS 10000000000u
-/* Lease while no chunk is finished, so that durations are unknown. */
+/* The lease until a first chunk is finished, because the duration of chunks is unknown until then. */
 #define LEASE_UNKNOWN_NS 60000000000u
 /* Time between two searches for an overdue chunk if no idle worker could get a copy. */
 #define LEASE_LOOK_NS 5000000u
-/* A worker that has not left this long after it could is declared lost: see service_leave_due_ns(). */
+/* A worker is declared lost if it has not left this long after it could have: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
-/* After a LATE END: a worker that has not left this long after the previous one left is declared lost. */
+/* After an END with `late`, a worker is declared lost if it has not left this long after another worker left. */
 #define LEAVE_LATE_NS 150000000u
 
-/* Value of record_bytes: results have any size. */
+/* Value of `record_bytes` if results may have any size. */
 #define RECORD_VARIABLE UINT64_MAX
 
-/* Which copy's results count. */
+/* Whose results count for a grant of which another worker may have a copy. */
 enum copy_owner {
     OWNER_SELF,
-    OWNER_UNDECIDED, /* those of the first of two workers to send results */
-    OWNER_OTHER,     /* the other worker's; results of this worker are dropped */
-    OWNER_VERIFY,    /* compared with those that are stored: see verify.h */
+    OWNER_UNDECIDED, /* two workers have a copy; those of the first one to send results will count */
+    OWNER_OTHER,     /* results of the other worker count; those of this worker are dropped */
+    OWNER_VERIFY,    /* results of this worker are only compared with stored ones: see verify.h */
 };
 
 struct grant {
     uint64_t first, count;
-    uint64_t received; /* iterations whose results were announced */
-    uint64_t stored;   /* iterations whose results were stored or dropped */
+    uint64_t received; /* number of iterations whose results were announced */
+    uint64_t stored;   /* number of iterations whose results were stored or dropped */
     uint64_t since_ns;
-    uint32_t chunk; /* number; 0: the slot is unused */
+    uint32_t chunk; /* number of the chunk; 0: the slot is unused */
     bool computed;
     uint8_t copy_owner;
     bool flawed : 1;
-    bool was_copied : 1;    /* a worker was given a copy */
-    bool may_return : 1;    /* UNDECIDED: the copy is old enough for a part of it to be recalled */
-    bool is_told_whole : 1; /* the trace recorded all of it as stored when it was completed */
+    bool was_copied : 1;    /* another worker was given a copy */
+    bool may_return : 1;    /* OWNER_UNDECIDED: the copy is old enough for a part of it to be recalled */
+    bool is_told_whole : 1; /* CHUNK_COMPUTED in the trace has said that all of the chunk is stored */
     union {
         struct {
             uint32_t other_worker,
-                other_chunk; /* UNDECIDED: the other copy; VERIFY: index in the list of verifications, and unused */
+                other_chunk; /* OWNER_UNDECIDED: worker and chunk of the other copy. OWNER_VERIFY: `other_worker` is an
+                                index in the list of verifications, and `other_chunk` is unused */
         };
-        uint64_t digest; /* in a loop with dependencies, which copies no chunk: sum over the stored results */
+        uint64_t digest; /* in a loop with dependencies, where no chunk is copied: digest of the stored results */
     };
 };
 
@@ -104,51 +105,53 @@ struct grant {
 enum recall_state {
     RECALL_POSSIBLE,
     RECALL_FUTILE,
-    RECALL_LATE,     /* asked; the answer is late or not expected to bring anything */
-    RECALL_SENT,     /* asked; waiting for the answer */
-    RECALL_OUTDATED, /* like RECALL_SENT, but more was assigned to it since */
+    RECALL_LATE,     /* a RECALL was sent; the service no longer waits for the answer */
+    RECALL_SENT,     /* a RECALL was sent, and the service waits for the answer */
+    RECALL_OUTDATED, /* like RECALL_SENT, but the worker has got more chunks since the RECALL */
 };
 
 struct served {
     unsigned holds;
-    unsigned asks; /* chunks requested and not yet assigned */
+    unsigned asks; /* number of chunks that the worker has requested and not got yet */
     uint32_t chunks_assigned;
     bool present;
     bool gone;
     uint8_t recall;
-    uint8_t owed; /* RETURNEDs that must still come: see service_check() */
+    uint8_t owed; /* number of RETURNED messages that the worker must still send: see service_check() */
     bool recalled_all;
-    bool shuns_verifications; /* it has returned a verification, and gets no other while it holds chunks */
-    bool is_aside;            /* it gets no more chunks and is not in the queue: see service_put_aside() */
-    bool is_wrong;            /* two other workers agree that its results are wrong; the owner has not been told yet */
-    bool is_revoked;          /* it owes an answer, and STEAL was tried */
+    bool shuns_verifications; /* the worker has returned a verification, and gets no other while it holds chunks */
+    bool is_aside;            /* the worker gets no more chunks and is not in the queue: see service_put_aside() */
+    bool is_wrong;            /* two other workers agree that its results are wrong; the owner does not know it yet */
+    bool is_revoked;          /* the worker owes an answer to a RECALL, and STEAL was tried */
     bool is_stale;
-    uint16_t load;      /* load of its core, from its REQUEST; 0: unknown */
-    uint16_t load_told; /* belongs to the owner */
+    uint16_t load;      /* load of the worker's core, from its REQUEST; 0: unknown */
+    uint16_t load_told; /* load that the owner has reported; only the owner uses it */
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns;
     uint64_t asked_ns;
-    uint64_t heard_ns; /* when its latest message came, or it was first served */
-    double probe_s;    /* time of a probe iteration: see service_note_speeds(); 0: unknown */
+    uint64_t
+        heard_ns;   /* when its latest message arrived or, before the first one, when the service began to serve it */
+    double probe_s; /* its time for a probe iteration: see service_note_speeds(); 0: unknown */
     uint64_t messages, bytes;
     struct grant *grants; /* [slots], indexed by chunk number modulo `slots`; owned if slots > GRANTS_LEAST */
     uint32_t slots;       /* a power of two, at most GRANTS_MAX */
-    unsigned answers;     /* chunks in its ASSIGN of this step; all but the first are in service->step.more */
+    unsigned answers;     /* number of chunks in its ASSIGN of this step; service->step.more has all but the first */
     struct assign answer;
 };
 
 struct service_ops {
-    /* A worker waits and the pool is empty: the owner may fill it. May be NULL. */
+    /* Called if a worker waits and the pool is empty, so that the owner can fill the pool. May be NULL. */
     void (*on_empty)(void *owner, unsigned worker);
-    /* A chunk is finished; called before the worker's next request is served. The wait before a worker's first chunk is
-     * not included, because it lasts until all workers are probed. NULL: nothing learns. */
+    /* Called when a chunk is finished, before the worker's next request is served. The measurement does not include the
+     * wait before a worker's first chunk, which lasts until all workers are probed. NULL if the technique does not
+     * learn. */
     void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
-    /* The part is stored, or there is nothing to store. In a loop with dependencies it is a whole chunk. */
+    /* Called when a part is stored, or has no results to store. In a loop with dependencies it is a whole chunk. */
     void (*committed)(void *owner, const struct part *part);
-    /* Iterations failed on the worker of rank `failure->id`; `final`: they are given up. */
+    /* Called when iterations failed on the worker of rank `failure->id`; `failure->final`: they are given up. */
     void (*failed)(void *owner, const struct iterations_failed *failure);
-    /* Loop with dependencies: the chunk before `neighbour->first` was assigned by another process, which must be told.
-     * May be NULL if all workers are served here. */
+    /* Called in a loop with dependencies if another process assigned the chunk before `neighbour->first`, so that the
+     * owner can tell that process. May be NULL if this service has all workers. */
     void (*neighbour)(void *owner, const struct neighbour *neighbour);
     void (*loaded)(void *owner, unsigned worker);
 };
@@ -158,8 +161,8 @@ struct requeued {
     uint64_t since_ns;
 };
 
-/* A lost worker that the owner must report: `chunks` of it are handed out again, and it was probably computing
- * `running`. */
+/* A lost worker that the owner must report. `chunks`: how many of its chunks are handed out again; `running`: what it
+ * was probably computing. */
 struct loss {
     unsigned worker;
     uint64_t chunks;
@@ -168,13 +171,14 @@ struct loss {
 
 enum service_state { SERVICE_SERVING, SERVICE_ENDING };
 
-/* What the owner can get elsewhere: chunks; nothing at present; or nothing more, because all has begun. */
+/* What the owner gets if it asks others for chunks: chunks; nothing at present; or nothing ever again, because all work
+ * has begun. */
 enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
 
 enum service_news {
     SERVICE_HAS_LOST = 1 << 0,
     SERVICE_GAVE_UP = 1 << 1,
-    SERVICE_RETURNED = 1 << 2, /* work came back that is not assigned yet */
+    SERVICE_RETURNED = 1 << 2, /* a worker has returned work, which is not assigned yet */
     SERVICE_COUNTED = 1 << 3,
     SERVICE_NO_MEMORY = 1 << 4,
     SERVICE_DIFFERED = 1 << 5,
@@ -190,10 +194,10 @@ struct service_config {
     bool absent;           /* no worker is served until service_adopt() */
     uint64_t record_bytes; /* result bytes per iteration, or RECORD_VARIABLE; 0: results are only digested */
     bool no_speculation;
-    bool no_isolation; /* no child processes: iterations at which workers died are handed out one by one */
-    bool dependent; /* iterations need the ones before them: nothing is handed out again, and workers are told of their
-                       neighbours */
-    uint64_t first; /* if `dependent`: first iteration of the loop */
+    bool no_isolation; /* the kernel cannot run in child processes, so iterations at which workers died go one by one */
+    bool dependent; /* iterations need the ones before them: no chunk is handed out twice, and each worker is told which
+                       one has the next chunk */
+    uint64_t first; /* first iteration of the loop; only used if `dependent` */
     const struct service_ops *ops;
     void *owner;
 };
@@ -202,21 +206,22 @@ struct service_config {
 struct service_line {
     unsigned *ring;
     unsigned first;
-    unsigned count;       /* length of the ring, or of the index's line while the index is on */
-    unsigned passed_over; /* consecutive workers moved to the end of the ring without a chunk */
-    unsigned asks;        /* chunks requested by these workers and by those put aside */
+    unsigned count;       /* length of the ring or, while the index is on, of `index.line` */
+    unsigned passed_over; /* how many consecutive workers were moved to the end of the ring without a chunk */
+    unsigned asks;        /* chunks requested by these workers and by those with `is_aside` */
     struct service_index index;
 };
 
 struct service_count {
     unsigned busy;
     unsigned present;
-    unsigned beginners; /* present, without a chunk so far */
+    unsigned beginners; /* present workers that have had no chunk yet */
     unsigned gone;
-    unsigned aside; /* present and not gone, but put aside */
+    unsigned aside; /* present workers with `is_aside` that are not gone */
 };
 
-/* Buffers for the ASSIGNs of one step: `more` is [worker_count * SERVICE_MORE]; both are owned. */
+/* Buffers for the ASSIGNs of one step, both owned: `more` is [worker_count * SERVICE_MORE]; `answered` lists the
+ * workers that get one. */
 struct service_step {
     unsigned char *more;
     unsigned *answered;
@@ -230,36 +235,36 @@ struct service_requeued {
     bool is_deadly; /* each range begins with iterations at which a worker died */
 };
 
-/* A chunk of which two workers have a copy, and from when on a part of it may be recalled. */
+/* A chunk of which two workers have a copy. A part of the copy may be recalled from `due_ns` on. */
 struct copy_due {
     uint64_t due_ns;
     unsigned worker;
     uint32_t chunk;
 };
 
-/* Work taken back from workers that had not begun it, for idle ones. See recall.c. */
+/* Work that is taken back from workers that have not begun it, and given to idle workers. See recall.c. */
 struct service_recall {
     struct range *ranges;
     unsigned count;
     size_t capacity;
     unsigned open;
-    uint64_t assigned_at_futile; /* value of `assigned` when nobody was left to ask; NEVER: somebody may be left */
-    uint64_t due_ns;             /* when to check for late answers; NEVER: none is outstanding */
-    struct copy_due *copies;     /* [copies_count] a heap, the first one due is first; owned */
+    uint64_t assigned_at_futile; /* value of `assigned` when no worker was left to ask; NEVER: one may be left */
+    uint64_t due_ns;             /* when to check for late answers; NEVER: no worker owes one */
+    struct copy_due *copies;     /* [copies_count] a heap; the earliest `due_ns` is first; owned */
     size_t copies_count, copies_capacity;
     uint64_t copies_due_ns;     /* when a part of a copy may be recalled next; NEVER: there is no copy */
-    unsigned waiting_elsewhere; /* idle workers of other services for which work is recalled here too */
-    bool awaits_stolen;         /* this step asked for a STEAL: copies wait until what it brings is handed out */
-    uint64_t fruitful;          /* RECALLs that brought work back */
-    uint64_t iterations;        /* iterations recalled and handed out here */
+    unsigned waiting_elsewhere; /* for how many idle workers of other services work is recalled here */
+    bool awaits_stolen;         /* this step asked for a STEAL, so no chunk is copied before its result is handed out */
+    uint64_t fruitful;          /* number of RECALLs that brought work back */
+    uint64_t iterations;        /* number of iterations that were recalled and handed out here */
 };
 
-/* Search for overdue chunks: see reissue.c. */
+/* When to search for overdue chunks: see reissue.c. */
 struct service_lease {
     uint64_t due_ns; /* time of the next search; 0: at once */
     uint64_t longest_ns;
     uint64_t assigned_at_look;
-    bool has_copied; /* a chunk was copied, so a busy worker may be computing what arrives */
+    bool has_copied; /* a chunk was copied, so results may arrive that a busy worker is still computing */
 };
 
 struct service_losses {
@@ -283,8 +288,8 @@ struct service_leaving {
 
 struct service_order {
     uint64_t first;
-    struct boundary_list ends;       /* ends of assigned chunks whose next chunk is not assigned; by worker */
-    struct boundary_list beginnings; /* beginnings of assigned chunks whose previous chunk is not assigned; by rank */
+    struct boundary_list ends;       /* ends of assigned chunks whose next chunk is not assigned */
+    struct boundary_list beginnings; /* beginnings of assigned chunks whose previous chunk is not assigned */
 };
 
 struct service_tally {
@@ -326,10 +331,11 @@ struct service {
     struct service_order order;
     struct service_tally tally;
     struct poison_set poisons; /* deaths and failures of iterations that are neither done nor given up */
-    /* when work that is reserved for another worker, a slot, or the next step becomes available */
+    /* When to serve waiting workers again: failed iterations are then no longer reserved for another worker, a part of
+     * a copy may be recalled, or work is left that this step could not assign any more. */
     uint64_t elsewhere_due_ns;
     uint64_t failed_ns;
-    uint64_t first_assign_ns; /* NEVER: no chunk was assigned yet */
+    uint64_t first_assign_ns; /* when the first chunk was assigned; NEVER: none was assigned yet */
     uint64_t assigned;
     struct verify verify;
 };
@@ -340,8 +346,8 @@ void service_fini(struct service *service);
 /* Grows the room to `workers` workers. -1: out of memory; the state is consistent. */
 int service_reserve(struct service *service, unsigned workers);
 
-/* Adds workers for which there is room. `ranks`: all ranks, sorted; borrowed in place of the previous array. The new
- * workers are not served until service_adopt(). */
+/* Adds workers for which there is room. `ranks`: the sorted ranks of all workers, borrowed; it replaces the previous
+ * array. The new workers are not served until service_adopt(). */
 void service_add_workers(struct service *service, const unsigned *ranks, unsigned workers);
 
 unsigned service_find(const struct service *service, unsigned rank);
@@ -349,12 +355,12 @@ unsigned service_find(const struct service *service, unsigned rank);
 /* True if the loop cannot go on without the worker, because it holds work that no other worker may compute. */
 bool service_needs(const struct service *service, unsigned rank);
 
-/* Sets the time of the same probe iteration on each worker, mean_s[worker_count] in seconds. A much faster worker may
- * then copy what a slow one has left at the end. */
+/* Sets mean_s[worker_count], the seconds that the same probe iterations took on each worker. At the end of the loop a
+ * much faster worker may then copy the rest of a slow one. */
 void service_note_speeds(struct service *service, const double *mean_s);
 
-/* Sets whether iterations may be added to the loop. While they may, workers wait for them, and only chunks overdue by
- * their lease are copied. Afterwards waiting workers are served at once. */
+/* Sets whether iterations may still be added to the loop. While they may, workers wait for them, and a chunk is copied
+ * only if its lease is over. When no more can be added, waiting workers are served at once. */
 void service_note_growth(struct service *service, bool may_grow);
 
 /* Handles a REQUEST, RESULT, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. Returns -1 for an invalid message, and 1
@@ -363,26 +369,26 @@ void service_note_growth(struct service *service, bool may_grow);
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
 
-/* Handles EVENT_STOLEN of worker `w`, to which a RECALL was sent in the step before. -1: it had no such chunk. */
+/* Handles EVENT_STOLEN of worker `w`, to which the previous step sent a RECALL. -1: the worker had no such chunk. */
 int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const struct stolen *stolen,
                    struct actions *actions, struct error *error);
 
-/* Handles EVENT_STORED. The part is stored; or its sender was lost before all of it arrived, and it is requeued (the
- * owner calls service_serve() afterwards); or the disk failed, and it is never committed. */
+/* Handles EVENT_STORED. Commits the part if it was stored. If its sender was lost before all of it arrived, requeues
+ * the part, and the owner calls service_serve() afterwards. If the disk failed, the part is never committed. */
 void service_stored(struct service *service, const struct event *event, struct actions *actions);
 
 /* Declares worker `w` lost, unless it has left. The owner calls service_serve() afterwards. */
 void service_lost(struct service *service, unsigned w, uint64_t now_ns);
 
-/* Begins to serve worker `w`. The chunk that it computes (`running->count` may be 0) becomes its first. If its results
- * do not count (`counts`), they are dropped and it is stopped. */
+/* Begins to serve worker `w`. The chunk `running`, which the worker computes and which may be empty, becomes its first
+ * grant. If `counts` is false, its results are dropped and the worker is told to stop it. */
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
                    struct actions *actions);
 
-/* Gives worker `w` no more chunks and recalls those that it has not begun. It finishes the others and waits for the
- * END. Ignored if it is already aside, gone, or not served here. */
+/* Excludes worker `w`: it gets no more chunks, and those that it has not begun are recalled. It finishes the others and
+ * waits for the END. No effect if the worker is already excluded, gone, or not served here. */
 void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions);
-/* Serves worker `w` again. The owner calls service_serve() afterwards. */
+/* Ends what service_put_aside() did for worker `w`. The owner calls service_serve() afterwards. */
 void service_take_back(struct service *service, unsigned w);
 
 /* These change the record of deaths and failures of iterations: add to it, raise it to at least `known`, or remove
@@ -391,14 +397,15 @@ void service_poison(struct service *service, const struct poison *more);
 void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
-/* Takes a requeued range, or a recalled one that no worker waits for, to be given to another service. False if there is
- * none. */
+/* Takes a range away to give it to another service: a requeued one, or a recalled one for which no worker here waits.
+ * False if there is no such range. */
 bool service_take_away(struct service *service, struct range *range);
 
 /* Handles EVENT_TIMER: searches for overdue chunks and declares workers lost that have not left in time. */
 void service_expire(struct service *service, uint64_t now_ns, struct actions *actions);
 
-/* Declares workers with overdue chunks lost. Called if the only idle workers are served by others. */
+/* Declares workers with overdue chunks lost. For the case that only workers of other services are idle, because these
+ * can get the work only after its worker is lost. */
 void service_lose_overdue(struct service *service, uint64_t now_ns);
 
 /* Returns when service_expire() must be called; mostly NEVER. */
@@ -421,10 +428,10 @@ static inline unsigned service_able(const struct service *service)
     return service->count.present - service->count.gone - service->count.aside;
 }
 
-/* Returns the number of workers that are put aside and hold nothing. */
+/* Returns the number of workers with `is_aside` that hold no chunk. */
 unsigned service_idle_aside(const struct service *service);
 
-/* Returns the number of workers without a chunk that wait for work or are about to ask. */
+/* Returns the number of workers without a chunk, which wait for work or are about to request it. */
 static inline unsigned service_idle(const struct service *service)
 {
     unsigned idle_aside = service->count.aside > 0 ? service_idle_aside(service) : 0;
@@ -433,13 +440,14 @@ static inline unsigned service_idle(const struct service *service)
 
 bool service_recall_is_over(struct service *service);
 
-/* Recalls work for `waiting` workers of other services as well; 0: no longer. No effect if service_recall_is_over(). */
+/* Sets for how many waiting workers of other services this service recalls work too; 0: for none. No effect if
+ * service_recall_is_over(). */
 void service_recall_for_others(struct service *service, unsigned waiting, uint64_t now_ns, struct actions *actions);
 
 uint64_t service_recalled_iterations(const struct service *service);
 
-/* Takes up to `most` ranges for workers of other services: recalled ones, or else a share for `waiting` workers of the
- * pool or of the requeued work. Returns the number of ranges. */
+/* Takes up to `most` ranges for `waiting` workers of other services, and returns how many. It takes recalled ranges; if
+ * there are none, a share of the pool or of the requeued work. */
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most);
 
 /* Assigns chunks to waiting workers while there are any. Call it at most once per step. */
@@ -451,7 +459,7 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
 /* Stops serving without sending an END. */
 void service_close(struct service *service, const struct actions *actions);
 
-/* Sets what the owner can get elsewhere if the pool is empty; initially SOURCE_FLOWS. */
+/* Sets what the owner gets if it asks others for chunks; initially SOURCE_FLOWS. */
 static inline void service_set_source(struct service *service, enum service_source source)
 {
     service->source = source;
@@ -473,19 +481,19 @@ const unsigned char *service_take_given_up(struct service *service, unsigned mos
 
 struct recovery_counts service_take_counts(struct service *service);
 
-/* Takes news of verification and at most one mismatch, in the format of VERIFIED. False if there are none. */
+/* Fills `verified` with the news of verification, which contain at most one mismatch. False if there are no news. */
 bool service_take_verified(struct service *service, struct verified *verified);
 
 /* Returns the next worker to drop because two others agree that its results are wrong, or worker_count. The reason is
  * valid for the service's life. Call it once per step after SERVICE_DIFFERED; there may be more in the next step. */
 unsigned service_take_wrong(struct service *service, const char **reason);
 
-/* With dependencies: notes that another process has assigned the chunk at `neighbour->first`. False if that is
- * impossible. */
+/* Notes, in a loop with dependencies, that another process has assigned the chunk that begins at `neighbour->first`.
+ * False if that contradicts what this service has assigned. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
 
-/* Loop with dependencies and a journal: asks the worker of the lowest open chunk that ends at or after `at`, if there
- * is one, to send the boundary data of that end to the supermaster. */
+/* For the journal of a loop with dependencies: of the open chunks that end at or after `at`, asks the worker of the
+ * lowest one to send the boundary data at its end to the supermaster. No effect if there is no such chunk. */
 void service_ask_for_boundary(struct service *service, uint64_t at, unsigned supermaster, struct actions *actions);
 /* Forwards boundary data from the journal to the worker whose chunk begins with them, if it is still there. */
 void service_pass_boundary(const struct service *service, const struct message *message, struct actions *actions);
@@ -497,11 +505,12 @@ bool service_is_quiet(const struct service *service);
 
 void service_check(const struct service *service);
 
-/* Returns the number of iterations without results: in the pool, returned, or assigned. Slow; not with dependencies. */
+/* Returns how many iterations in the pool, returned or assigned have no results yet. Slow; not for loops with
+ * dependencies. */
 uint64_t service_open_iterations(const struct service *service);
 
-/* Sets the oldest unfinished chunk of worker `w`: how many iterations have no results, and since when. False if it has
- * none. */
+/* Describes the oldest unfinished chunk of worker `w`: sets `*chunk`, how many of its iterations have no results, and
+ * since when the worker has had it. False if the worker has no chunk. */
 bool service_running(const struct service *service, unsigned w, struct range *chunk, uint64_t *left,
                      uint64_t *since_ns);
 

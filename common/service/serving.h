@@ -45,7 +45,7 @@ static inline uint64_t service_copy_due_ns(const struct grant *one, const struct
 
 void service_note_copy(struct service *service, unsigned w, const struct grant *grant);
 
-/* Lets workers return parts of copies whose time has come. */
+/* Allows parts of those copies to be recalled whose service_copy_due_ns() is over. */
 void service_release_copies(struct service *service, uint64_t now_ns);
 
 void service_begin_to_serve(struct service *service, unsigned w);
@@ -84,20 +84,21 @@ static inline bool service_recalls(const struct service *service)
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions);
 int service_receive_returned(struct service *service, unsigned w, const struct message *message,
                              struct actions *actions, struct error *error);
-/* True if no worker waits for returned work: the one that did was lost or got other work. */
+/* True if returned work is left, but no worker waits for it, because that one was lost or has got other work. */
 static inline bool service_has_vain_recall(const struct service *service)
 {
     return service->recall.count > 0 && service->line.count == 0;
 }
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);
 bool service_may_be_asked(const struct service *service, unsigned w);
-/* Set the index's bounds for an askable worker, and for another worker that holds chunks. */
+/* These fill in the index's bounds for worker `w`: the first if the worker is askable, the second for another worker
+ * that holds chunks. */
 void service_hold_for_recall(const struct service *service, unsigned w, struct holding *holding);
 void service_hold_for_copy(const struct service *service, unsigned w, struct holding *holding);
 void service_give_up_recall(struct service *service, unsigned w);
-/* Gives up waiting for late answers and sets the time of the next check. */
+/* Stops waiting for late answers to RECALLs, and sets the time of the next check. */
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns, struct actions *actions);
-/* Makes worker `w` give up what it has not begun, if its results no longer count or it is put aside. */
+/* Makes worker `w` give up what it has not begun, if its results no longer count or if it has `is_aside`. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions);
 void service_forget_recall(struct service *service, unsigned w);
 
@@ -108,25 +109,27 @@ void service_verify_add_workers(struct service *service, unsigned workers);
 void service_verify_check(const struct service *service);
 /* True if the stored part is selected for verification. It is then held back until a second worker has computed it. */
 bool service_hold_back(struct service *service, const struct part *part);
-/* True if the part is of a third computation, which service_take_third() handles when it is stored. */
+/* True if the part comes from a third computation. When such a part is stored, service_take_third() handles it. */
 bool service_is_third(struct service *service, const struct part *part);
 bool service_take_third(struct service *service, const struct part *part);
 struct verification *service_next_verification(struct service *service, unsigned w);
 void service_begin_verification(struct service *service, struct verification *verification, unsigned w,
                                 struct grant *grant);
-/* Takes the next `count` results of a repeated computation. True if they are only compared, false if they must be
- * stored. */
+/* Takes the next `count` results of a second or third computation. Returns true if the results were only compared, and
+ * false if they must be stored. */
 bool service_verify_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest);
 /* Notes that worker `w` does not complete the verification: results that still arrive are dropped, and another worker
- * is to compute the range. `was_lost`: it died, hangs or failed, which is retried only a few times. */
+ * is to compute the range. `was_lost`: the worker died, hangs or failed; such a computation is repeated at most
+ * VERIFY_TRIES_MAX times. */
 void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost);
-/* Returns when an overdue verification may go to `w`: at `end_ns` if `w` may compute it, else only when its worker
- * hangs. */
+/* Returns when worker `w` may take over an overdue verification: at `end_ns` if `w` may compute it; otherwise only when
+ * the worker that computes it hangs. */
 uint64_t service_verify_end_ns(const struct service *service, const struct grant *grant, unsigned w, uint64_t end_ns);
 void service_verify_end(struct service *service);
-/* If workers wait and only verifications for other workers are left, sets the time to check whether those hang. */
+/* If workers wait, but only verifications are left that other workers must compute, sets the time to check whether
+ * those other workers hang. */
 void service_verify_look(struct service *service, uint64_t now_ns);
-/* Accepts parts unverified for which no verifier is left, if due. */
+/* Accepts parts without verification for which no other worker is left; does nothing before `close_due_ns`. */
 void service_verify_expire(struct service *service, uint64_t now_ns);
 
 void service_check_memory(struct service *service, int result);
@@ -134,7 +137,7 @@ void service_check_memory(struct service *service, int result);
 bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns);
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns);
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
-/* Ends the sharing of a grant; the other worker keeps its rest alone. */
+/* Notes that this copy of a shared grant ends; from now on only the results of the other copy count. */
 void service_unshare(struct service *service, const struct grant *grant);
 struct grant *service_running_grant(struct served *worker);
 /* True if a copy of the rest of the grant must run in a child process: a worker was lost with it, or an earlier copy
@@ -145,14 +148,16 @@ void service_note_try(struct service *service, unsigned w, const struct iteratio
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
                                const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions);
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
-/* Returns when the answer of a worker that was last heard at `heard_ns` is late; NEVER for NEVER. */
+/* Returns when the answer of a worker becomes late that was last heard at `heard_ns`; NEVER if `heard_ns` is NEVER. */
 uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns);
-/* Returns the longest overdue chunk of a worker other than `w`, and that worker. NULL: there is none. */
+/* Finds the chunk that is overdue for the longest time, of a worker other than `w`, and sets `*other` to its worker.
+ * Returns NULL if no chunk is overdue. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
 void service_take_over(struct service *service, struct grant *grant, struct actions *actions);
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker, struct actions *actions);
-/* Results of a shared grant have arrived. Returns whether they are dropped; then also skips the next `count`. */
+/* Handles the arrival of the next `count` results of a shared grant. Returns true if they are dropped, and then skips
+ * them. */
 bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                    const struct message *message, struct actions *actions);

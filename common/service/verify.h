@@ -18,23 +18,23 @@
 
 #define VERIFY_NONE UINT32_MAX
 
-/* A second or third computation is not repeated after it was lost this often, because its worker died or hangs. */
+/* A second or third computation is given up after it was lost this many times because its worker died or hung. */
 #define VERIFY_TRIES_MAX 3
 
-/* A part with one known computation, or two that differ. `worker` and the like are indices of workers. */
+/* A part of which one result is known, or two that differ. Workers are named by index. */
 struct verification {
     struct range range;
     uint64_t digest[2];
     uint64_t sum; /* digest of the running computation so far */
     uint64_t seen;
     uint32_t worker[2];
-    uint32_t verifier; /* index of the worker that computes it; VERIFY_NONE: it waits in a queue */
+    uint32_t verifier; /* worker that computes the part; VERIFY_NONE: the part waits in a queue */
     uint32_t chunk;
-    uint32_t not_with; /* worker that lost it last; VERIFY_NONE: none */
-    uint32_t next;     /* next one in its queue or in the list of unused entries */
+    uint32_t not_with; /* the last worker that lost the computation; VERIFY_NONE: no worker has */
+    uint32_t next;     /* next entry of its queue, or of the list of unused entries */
     uint8_t computed;
     uint8_t tries;
-    bool with_care; /* a worker died at it: it is run in a child process */
+    bool with_care; /* a worker died at the part, so it must run in a child process */
     bool has_failed;
     bool told; /* the mismatch has been reported as undecided */
 };
@@ -48,23 +48,23 @@ struct mismatch {
     struct range range;
     unsigned computations;
     uint32_t worker[3];
-    int wrong; /* 0 or 1: index of the one that differs from the two others; -1: no two agree */
+    int wrong; /* index in `worker`, 0 or 1, of the worker that differs from the two others; -1: no two agree */
 };
 
 struct verify {
     bool on;
-    struct verification *list; /* [count]; `unused` is the first free entry; owned */
+    struct verification *list; /* [count] entries; `unused` is the index of the first free one; owned */
     uint32_t count, unused;
     size_t capacity;
-    /* [workers + 1], by the first worker; the last queue has those with two differing results, those that need a child
-     * process, and those whose computation was lost; owned */
+    /* [workers + 1] a queue for each worker that was the first to compute its parts. The last queue has the parts with
+     * two differing results, the parts that need a child process, and the parts whose computation was lost. Owned. */
     struct verify_queue *queues;
     unsigned queued;
     unsigned disputed;
     unsigned turn;
     uint64_t held;
     uint64_t alike, unverified;
-    uint64_t close_due_ns; /* when to check for parts without a possible verifier; mostly NEVER */
+    uint64_t close_due_ns; /* when to look for parts that no other worker can verify any more; mostly NEVER */
     struct mismatch *mismatches;
     unsigned mismatch_count, mismatches_taken;
     size_t mismatch_capacity;
