@@ -141,9 +141,9 @@ int supermaster_waits_init(struct supermaster *supermaster);
 void supermaster_waits_fini(struct supermaster *supermaster);
 /* True if iterations at which workers have died are released one at a time. */
 bool supermaster_holds_suspects(const struct supermaster *supermaster);
-/* Notes that iterations ended; `has_failed`: the kernel reports them as failed. Requires a precedence. */
+/* Notes that iterations ended; `has_failed`: the kernel reports them as failed. Only for jobs with a precedence. */
 void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uint64_t count, bool has_failed);
-/* Notes that iterations were newly given up. Requires a precedence. */
+/* Notes that iterations were given up. Only for jobs with a precedence. */
 void supermaster_note_given_up(struct supermaster *supermaster, uint64_t first, uint64_t count);
 /* Makes the end of this step hand out the iterations that no longer wait for others; called at EVENT_TIMER. */
 void supermaster_serve_set_free(struct supermaster *supermaster);
@@ -171,7 +171,7 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
 /* Tells the server of the worker before the boundary which worker comes after it. False if no chunk ends there. */
 bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct neighbour *neighbour);
-/* Returns the number of chunks in a full refill of master `m`. */
+
 static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
 {
     return topology_count(supermaster->config.topology, m) * supermaster->config.spec->refill_chunks;

@@ -42,7 +42,6 @@ struct queue_figures {
     const char *texts[QUEUE_TEXTS]; /* owned; NULL: the text is not known */
 };
 
-/* The items that clients gave to an open job. */
 struct queue_items {
     uint64_t count; /* number of rows in the job's list, or of iterations */
     uint64_t bytes; /* size of the list; 0: the job has no list */
@@ -155,7 +154,6 @@ void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s);
 /* True if the job may be given items: it is live, not cancelled and not complete. */
 bool queue_is_open(const struct queue_job *job);
 
-/* Sets the items of a live job that was submitted as an open one. */
 void queue_set_items(struct queue *queue, struct queue_job *job, const struct queue_items *items);
 
 bool queue_is_full_of_open(const struct queue *queue);
@@ -173,7 +171,6 @@ bool queue_is_idle(const struct queue *queue);
  * out; the submission then remains the caller's. */
 struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submission *submission, int64_t submitted_s);
 
-/* Restores the end of a waiting or running job. */
 void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s);
 
 /* Handles the end of the previous supermaster. Its running jobs wait and will continue; a job is cancelled if a client

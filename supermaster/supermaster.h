@@ -156,8 +156,8 @@ struct losses {
     unsigned char *master;
     unsigned masters_left, masters_lost, workers_lost, workers_left;
     unsigned of_launch;
-    unsigned workers_late;   /* how many of the lost workers only did not leave in time */
-    unsigned orphans;        /* number of workers that are WORKER_IS_ORPHAN */
+    unsigned workers_late; /* how many of the lost workers only did not leave in time */
+    unsigned orphans;
     uint64_t orphans_due_ns; /* until when the end of the run waits for orphans */
     bool *dismissed;         /* [masters] whether the master was told to leave early; owned, like all arrays here */
     bool *was_given;         /* [masters] whether the master was ever given chunks */
@@ -270,7 +270,7 @@ struct nodes {
     unsigned *refills_kept; /* [masters] refills that the master requested while its node is aside; owned */
     bool has_suspect;       /* node `suspect` has enough failures and is checked at the end of the step */
     unsigned suspect;
-    unsigned aside; /* number of nodes with is_aside */
+    unsigned aside;
     struct report_aside *events;
     unsigned event_count;
 };
@@ -419,8 +419,6 @@ void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, st
 unsigned supermaster_failure_count(const struct supermaster *supermaster);
 void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* Describes the given-up iteration number `place`, counted from 0, and the ones after it with the same reason. False if
- * fewer iterations are given up. */
 bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t place, struct failure_figures *figures);
 
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);

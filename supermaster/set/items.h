@@ -26,7 +26,6 @@ void set_settle_items(struct set *set, bool is_committed);
 /* Completes all open jobs, because the set accepts no more items, and writes that to the journal on the disk. */
 void set_complete_items(struct set *set);
 
-/* Cuts off what the lists have beyond the journal's byte counts. */
 int set_mend_items(struct set *set, struct error *error);
 
 /* Removes the list of a job that is over, unless it is needed to look up failures. */

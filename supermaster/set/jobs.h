@@ -37,7 +37,6 @@ bool set_tell_failure(const struct set *set, uint32_t id, uint64_t place, struct
 
 void set_forget_failures(struct set *set);
 
-/* Lists the numbers of up to `most` running jobs; returns how many. */
 size_t set_list_running(const struct set *set, uint64_t *ids, size_t most);
 
 void set_tell_more(const struct set *set, const struct queue_job *queued);

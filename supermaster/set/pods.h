@@ -12,5 +12,4 @@ int set_pods_open(struct set *set, struct error *error);
 
 void set_pods_fill_source(struct set *set, struct job_source *source);
 
-/* Removes the ticket, stops listening and disconnects all pods. */
 void set_pods_close(struct set *set);

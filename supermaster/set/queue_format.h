@@ -83,8 +83,6 @@ struct queue_notes {
 
 void queue_notes_fini(struct queue_notes *notes);
 
-/* These record what the queue was told about a job: submitted, given items, begun, over, or to be cancelled. Jobs
- * cancelled as a consequence are included. */
 void queue_note_items(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_submitted(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_begun(struct queue_notes *notes, const struct queue_job *job);
