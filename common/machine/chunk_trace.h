@@ -13,33 +13,33 @@
 #include <stdint.h>
 
 enum trace_record_kind {
-    CHUNK_CUT = 1,  /* the technique cut the range for the worker; figure: size by its formula */
-    CHUNK_ASSIGNED, /* the worker got the chunk; figure: when it had requested it */
-    /* the worker finished; figure: time in the kernel, wait_ns: idle before it. is_whole: all of it counts as STORED,
-     * without another record */
+    CHUNK_CUT = 1,  /* the technique cut the range for the worker; `figure`: size by the technique's formula */
+    CHUNK_ASSIGNED, /* the worker got the chunk; `figure`: when it had requested the chunk */
+    /* The worker finished the chunk; `figure`: time in the kernel; `wait_ns`: how long the worker was idle before.
+     * `is_whole`: the whole chunk counts as STORED, without another record. */
     CHUNK_COMPUTED,
     CHUNK_STORED,   /* results are on the disk, or received if none are collected */
-    CHUNK_DROPPED,  /* results do not count: another worker's do, or they were only compared */
-    CHUNK_RETURNED, /* iterations not begun were given up for others */
+    CHUNK_DROPPED,  /* results do not count, because another worker's do or because they were only compared */
+    CHUNK_RETURNED, /* the worker gave up iterations that it had not begun, for other workers */
     CHUNK_FAILED,
-    CHUNK_UNDONE, /* not computed by this worker any more: it leaves, or the loop stops */
+    CHUNK_UNDONE, /* the worker does not compute these iterations any more, because it leaves or the loop stops */
     CHUNK_LOST,
-    CHUNK_RANK_LOST, /* rank `worker`, a worker or a master, was lost; no chunk */
-    CHUNK_RESUMED,   /* done by an earlier run, according to its journal; no chunk and no worker */
+    CHUNK_RANK_LOST, /* rank `worker`, a worker or a master, was lost; the record has no chunk */
+    CHUNK_RESUMED,   /* an earlier run has done the iterations, by its journal; the record has no chunk and no worker */
     CHUNK_KINDS
 };
 
 /* Why the worker got this chunk. */
 enum chunk_reason {
     CHUNK_REASON_NONE,
-    CHUNK_REASON_OWN,      /* from the pool: cut for it */
-    CHUNK_REASON_OTHER,    /* from the pool: cut for another worker, because this one had none */
-    CHUNK_REASON_CUT,      /* cut at its request */
-    CHUNK_REASON_REQUEUED, /* another worker was lost with it, or failed */
-    CHUNK_REASON_RECALLED, /* another worker had not begun it */
-    CHUNK_REASON_COPY,     /* another worker is late with it */
-    CHUNK_REASON_VERIFY,   /* computed again to compare results */
-    CHUNK_REASON_ADOPTED,  /* the worker computed it when its master was lost */
+    CHUNK_REASON_OWN,      /* the pool had a chunk that was cut for this worker */
+    CHUNK_REASON_OTHER,    /* the pool only had chunks that were cut for other workers */
+    CHUNK_REASON_CUT,      /* the chunk was cut at the worker's request */
+    CHUNK_REASON_REQUEUED, /* another worker was lost with the chunk, or failed at it */
+    CHUNK_REASON_RECALLED, /* another worker had not begun the chunk */
+    CHUNK_REASON_COPY,     /* another worker is late with the chunk */
+    CHUNK_REASON_VERIFY,   /* the chunk is computed again to compare results */
+    CHUNK_REASON_ADOPTED,  /* the worker was computing the chunk when its master was lost */
     CHUNK_REASONS
 };
 

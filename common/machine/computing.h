@@ -23,18 +23,18 @@ struct computing {
     struct actions *out;
     unsigned char *mail;
     size_t first, end, room;
-    unsigned char *copied; /* memory borrowed by the step's actions, up to `copied_room` bytes; owned */
+    unsigned char *copied; /* [copied_room] copies of what the actions of a step borrow; owned */
     size_t copied_bytes, copied_room;
-    struct computing_copy *copies; /* what did not fit into `copied`; owned */
-    const struct message *handled; /* the worker's message that the server handles; may be NULL */
+    struct computing_copy *copies; /* list of the copies that did not fit into `copied`; owned */
+    const struct message *handled; /* the worker's message that the server is handling; NULL: none */
     bool has_begun;
     bool has_left;
-    bool is_dropped;    /* the server has not been told yet that it dropped the worker */
-    bool awaits_answer; /* of a CUT or GROW */
+    bool is_dropped;    /* the server dropped the worker, and still has to get the EVENT_RANK_LOST for it */
+    bool awaits_answer; /* a machine waits for the result of a CUT or GROW */
 };
 
-/* `server` serves the rank as a worker, and is the master of `worker`. `has_sink`: actions go to a sink. Ordinary steps
- * do not allocate. -1: out of memory, nothing is owned. */
+/* `server` is the machine that serves `worker`, under the rank's own number. `has_sink`: actions go to a sink. Ordinary
+ * steps do not allocate. -1: out of memory, nothing is owned. */
 int computing_init(struct computing *computing, const struct machine *server, const struct machine *worker,
                    unsigned rank, bool has_sink);
 void computing_fini(struct computing *computing);

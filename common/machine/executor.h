@@ -25,16 +25,17 @@
 
 struct executor;
 
-/* Each implementation has all calls, except those that may be NULL. */
+/* The members may only be NULL where the comment says so. */
 struct executor_ops {
-    /* Times the probe iterations: see common/machine/probe.h. False: another process does, and PROBED follows. */
+    /* Times the probe iterations: see common/machine/probe.h. Returns false if another process does that; PROBED then
+     * follows. */
     bool (*probe)(struct executor *executor, struct speed *speed);
     void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
     void (*set_mark)(struct executor *executor, uint64_t mark);
     /* Gives up all chunks except the oldest, which is not finished. NULL: one chunk at a time. */
     void (*forget)(struct executor *executor);
     struct range (*cut)(struct executor *executor, unsigned waiting); /* NULL: chunks cannot be cut */
-    struct range (*end)(struct executor *executor); /* NULL: begun iterations cannot be aborted, and are finished */
+    struct range (*end)(struct executor *executor); /* NULL: running iterations cannot be ended and are finished */
     enum turn (*advance)(struct executor *executor, struct event *event);
     void (*sent)(struct executor *executor, const void *data);
     void (*abandon)(struct executor *executor, const void *data); /* NULL: the data are never overwritten */
@@ -42,9 +43,9 @@ struct executor_ops {
     void (*check)(const struct executor *executor);
     /* For workers shared by several jobs. */
     bool (*put_off)(struct executor *executor);              /* NULL: nothing runs between two turns */
-    void (*go_on)(struct executor *executor);                /* NULL: the next turn does it */
-    void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: it is put off in time anyway */
-    bool (*has_chunk)(const struct executor *executor);      /* NULL: there is one between begin() and its FINISHED */
+    void (*go_on)(struct executor *executor);                /* NULL: executor_advance() continues by itself */
+    void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: no other process computes */
+    bool (*has_chunk)(const struct executor *executor);      /* NULL: one chunk at a time, from begin() to FINISHED */
     void (*fini)(struct executor *executor);
 
     /* For loops with dependencies; all NULL for others. */
@@ -57,11 +58,13 @@ struct executor_ops {
 
 struct executor {
     const struct executor_ops *ops;
-    struct threads figures; /* statistics of the threads as of the latest FINISHED; unused with one thread */
-    bool is_away;    /* another process, which may need the core, does the work: a blocked worker sleeps at once */
-    bool is_put_off; /* it begins nothing: see executor_put_off() */
-    unsigned ran_on, begins_on; /* CPU + 1 on which that process computed last, and on which it must continue; 0: any */
-    uint64_t spent_ns;          /* compute time of another process, as far as known; 0: the caller measures it */
+    struct threads figures; /* statistics of the threads at the latest FINISHED; unused with one thread */
+    bool is_away;           /* another process computes and may need this core, so a blocked worker sleeps at once */
+    bool is_put_off;        /* the executor begins no iteration: see executor_put_off() */
+    /* If another process computes: the CPU on which it computed last, and the CPU on which it must continue, each plus
+     * one; 0: any. */
+    unsigned ran_on, begins_on;
+    uint64_t spent_ns; /* compute time of the other process, as far as known; 0: the caller measures the time */
 };
 
 static inline bool executor_is_dependent(const struct executor *executor)
@@ -101,17 +104,17 @@ static inline void executor_forget(struct executor *executor)
     executor->ops->forget(executor);
 }
 
-/* Gives up iterations that have not begun: of the newest chunk that has some, at its end, the share given by
- * recall_share() for one holder and `waiting` others. Returns them; count 0 if all has begun. A chunk that is given up
+/* Gives up and returns iterations that have not begun, from the end of the newest chunk that has some: the share by
+ * recall_share() for one holder and `waiting` others. Count 0: all iterations have begun. A chunk that is given up
  * entirely is forgotten; the running one keeps at least one iteration, so that FINISHED follows. */
 static inline struct range executor_cut(struct executor *executor, unsigned waiting)
 {
     return executor->ops->cut != NULL ? executor->ops->cut(executor, waiting) : (struct range){0};
 }
 
-/* Ends what runs, possibly a probe; gives up and returns all of the oldest chunk that is not done; begins nothing more.
- * FINISHED, or PROBED with any speed, follows when no other process runs any of it. If running iterations cannot be
- * ended, they are finished. */
+/* Ends the running iterations or the probe, and begins nothing more. Gives up and returns all iterations of the oldest
+ * chunk that are not done. When no other process runs any of them, FINISHED follows, or PROBED with any speed. Running
+ * iterations that cannot be ended are finished. */
 static inline struct range executor_end(struct executor *executor)
 {
     return executor->ops->end != NULL ? executor->ops->end(executor) : executor_cut(executor, RECALL_ALL);
@@ -157,21 +160,22 @@ static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
     return executor->ops->stop_at != NULL && executor->is_away;
 }
 
-/* True if a chunk is left; `otherwise` is the answer for executors with one chunk at a time. */
+/* True if the executor has a chunk that is not finished. `otherwise`: the answer for an executor with one chunk at a
+ * time, which does not know it. */
 static inline bool executor_has_chunk(const struct executor *executor, bool otherwise)
 {
     return executor->ops->has_chunk != NULL ? executor->ops->has_chunk(executor) : otherwise;
 }
 
-/* Tells that the message with `data` of an event has been sent: the data may be overwritten. */
+/* Notes that the message with `data` of an event has been sent, so that the data may be overwritten. */
 static inline void executor_sent(struct executor *executor, const void *data)
 {
     assert(data != NULL && "a message without data has nothing that comes back");
     executor->ops->sent(executor, data);
 }
 
-/* Tells that the message with `data` of an event was abandoned because its receiver is lost. The receiver may still
- * read the data until the process ends: the executor keeps their memory, also after executor_fini(). */
+/* Notes that the message with `data` of an event was abandoned because its receiver is lost. MPI may still read the
+ * data until the process ends, so the executor keeps their memory, also after executor_fini(). */
 static inline void executor_abandon(struct executor *executor, const void *data)
 {
     assert(data != NULL && "a message without data has nothing that is left");
@@ -208,7 +212,7 @@ static inline void *executor_await_boundary(struct executor *executor, uint64_t 
     return executor->ops->await_boundary(executor, first, offset, bytes);
 }
 
-/* Tells that awaited boundary data have arrived; in the order in which they were awaited. */
+/* Notes that awaited boundary data have arrived. Call it in the order of executor_await_boundary(). */
 static inline void executor_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
     assert(executor_is_dependent(executor));
@@ -221,7 +225,7 @@ static inline void executor_reuse(struct executor *executor, uint64_t boundary_a
     executor->ops->reuse(executor, boundary_at);
 }
 
-/* Tells that the boundary data of `boundary_at` are no longer being sent. */
+/* Notes that the boundary data of `boundary_at` are no longer being sent. */
 static inline void executor_release(struct executor *executor, uint64_t boundary_at)
 {
     assert(executor_is_dependent(executor));

@@ -22,7 +22,7 @@ struct part {
     unsigned worker; /* index among the workers of this master */
     uint32_t chunk;  /* 0: see part_is_unwanted() */
     uint64_t first, count, digest;
-    bool has_failed; /* the kernel reports all of it as failed; it still counts as done */
+    bool has_failed; /* the kernel reports all iterations of the part as failed; they still count as done */
 };
 
 /* True if another worker has already done the iterations. */
@@ -34,26 +34,28 @@ static inline bool part_is_unwanted(const struct part *part)
 enum event_type {
     EVENT_START,
     EVENT_MESSAGE,
-    EVENT_STORED, /* result of STORE or COLLECT: `part`; `text`: NULL or the error; `lost`: see there */
+    EVENT_STORED, /* result of STORE or COLLECT: `part`; `text`: the error, or NULL; `lost`: see struct event */
     EVENT_PROBED, /* result of PROBE: `speed` */
     EVENT_MARK,   /* the running chunk has reached its mark: `chunk` */
-    EVENT_SLICE,  /* results of the running chunk, not its last, are ready: `chunk` */
-    /* the next `chunk`.count iterations of the running chunk failed: `text`. All results before them have been sent;
-     * the chunk continues after them. In a loop with dependencies they start at `chunk`.first and are retried unless
-     * final; after final ones FINISHED or FATAL follows */
+    EVENT_SLICE,  /* some results of the running chunk are ready, but not the last ones: `chunk` */
+    /* The next `chunk`.count iterations of the running chunk failed: `text`. The results before these have been sent,
+     * and the chunk continues after them. In a loop with dependencies the failed iterations start at `chunk`.first and
+     * are retried unless `chunk`.final; if final, FINISHED or FATAL follows. */
     EVENT_ITERATIONS_FAILED,
-    /* loop with dependencies: more boundary data of the running chunk are complete: `ready`. Not for the loop's last
-     * chunk; all are reported before FINISHED */
+    /* More boundary data of the running chunk are complete: `ready`. Only in a loop with dependencies, and not for its
+     * last chunk. All boundary data are reported before FINISHED. */
     EVENT_BOUNDARY_READY,
-    /* result of CUT, before other events: `cut`, the end of a chunk, will not be computed; count 0: all has begun */
+    /* Result of CUT, before any other event: `cut`, the end of a chunk, will not be computed. Count 0: all iterations
+     * have begun. */
     EVENT_CUT,
-    /* result of STEAL, and of a SEND of RECALL to a worker of this node: `stolen` of rank `from`. For that worker,
-     * before any other event: the end of its running chunk is with others, who know of it */
+    /* Result of STEAL, and of a SEND of RECALL to a worker of this node: `stolen` was taken from rank `from`. That
+     * worker gets the event too, before any other: the end of its running chunk now belongs to others, which know of
+     * it. */
     EVENT_STOLEN,
-    EVENT_DRY,      /* a thread of this worker is idle */
+    EVENT_DRY,      /* a thread of this worker finds nothing more to compute */
     EVENT_FINISHED, /* the running chunk is finished: `chunk`, possibly empty */
     EVENT_TIMER,
-    EVENT_DRAIN,     /* a signal or a user asks to stop; `now`: see below */
+    EVENT_DRAIN,     /* a signal or a user asks to stop; `now`: without finishing running iterations */
     EVENT_FATAL,     /* the runtime cannot continue: `text` */
     EVENT_LOAD,      /* the load of the worker's core has changed: `load` */
     EVENT_GROWN,     /* result of GROW, before any other event: `growth` */
@@ -68,21 +70,21 @@ struct chunk_event {
     uint64_t done;
     uint64_t compute_ns;
     uint64_t count; /* SLICE and FINISHED: iterations with results; ITERATIONS_FAILED: failed iterations */
-    /* FINISHED with one thread: first of the chunk. ITERATIONS_FAILED with dependencies: first failed iteration */
+    /* FINISHED with one thread: first iteration of the chunk. ITERATIONS_FAILED with dependencies: first failed one. */
     uint64_t first;
-    bool final; /* ITERATIONS_FAILED: do not retry */
+    bool final; /* ITERATIONS_FAILED: the iterations must not be retried */
     bool died;  /* ITERATIONS_FAILED: the process that ran them died */
     uint64_t digest;
     bool has_failed;  /* SLICE and FINISHED: the kernel reports all these iterations as failed */
     const void *data; /* records of the results; borrowed until sent; NULL if results stay here */
     uint64_t bytes;
-    uint64_t began_ns;   /* FINISHED: when its first iteration began; 0: unknown */
+    uint64_t began_ns;   /* FINISHED: when the chunk's first iteration began; 0: unknown */
     double deviation_ns; /* FINISHED, if the spread is wanted: standard deviation of the time of one iteration */
-    uint32_t samples;    /* timed pieces of the chunk; with fewer than two the deviation is 0 */
+    uint32_t samples;    /* number of timed pieces of the chunk; the deviation is 0 if it is below 2 */
 };
 
-/* Returns how many of `unbegun` iterations, shared by `holders` workers, are given up for `waiting` idle ones: the idle
- * workers' share if all get the same number, rounded up. */
+/* Returns how many of the `unbegun` iterations that `holders` workers hold go to `waiting` idle workers, so that each
+ * of all these workers gets the same number; rounded up. */
 static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned waiting)
 {
     if (waiting == RECALL_ALL || unbegun == 0)
@@ -91,33 +93,33 @@ static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned
     return (uint64_t)((all + workers - 1) / workers);
 }
 
-/* Iterations taken from the end of a running chunk, and its number. Count 0: nothing is left to take. Chunk 0: what the
- * worker computes cannot be seen. */
+/* Iterations taken from the end of the running chunk with the number `chunk`. Count 0: nothing is left to take. Chunk
+ * 0: what the worker computes cannot be seen. */
 struct stolen {
     struct range range;
     uint32_t chunk;
-    bool is_answer; /* they were taken instead of sending a RECALL */
+    bool is_answer; /* the iterations were taken instead of sending a RECALL */
 };
 
 struct growth {
-    uint64_t count; /* iterations, never fewer than before */
+    uint64_t count; /* iterations of the loop, never fewer than before */
     bool is_complete;
 };
 
 /* Boundary data that the running chunk passes to the next chunk. */
 struct boundary_ready {
     uint64_t boundary_at; /* iteration after the running chunk */
-    /* the whole boundary, perhaps incomplete, at the same address in each event of the chunk; borrowed until RELEASE or
-     * REUSE of the boundary, and in a SEND until that is complete */
+    /* The data of the whole boundary, at the same address in each event of the chunk; only the first `bytes` of them
+     * are complete. Borrowed until RELEASE or REUSE of the boundary, and by a SEND until the message is sent. */
     const void *data;
-    uint64_t bytes; /* complete bytes: more than in the previous event */
+    uint64_t bytes; /* more than in the previous event */
 };
 
 struct event {
     enum event_type type;
     uint64_t now_ns; /* monotonic, one clock for all events of a machine; a message's time may be some 300 ns old */
     unsigned from;   /* of MESSAGE and RANK_LOST */
-    bool lost;       /* STORED: not stored because the sender is dead, not because of the disk */
+    bool lost;       /* STORED: the part is not stored because its sender is dead; otherwise the disk is the reason */
     const char *text;
     union {
         const struct message *message;
@@ -142,40 +144,41 @@ enum turn {
 enum action_type {
     ACTION_SEND,
     ACTION_PROBE,
-    /* begin the chunk `run`. With threads or a helper also while others run: events refer to the oldest */
+    /* Begin the chunk `run`. With threads or a helper, other chunks may still run; events then refer to the oldest. */
     ACTION_RUN,
-    /* give up iterations that have not begun, from the end of the newest chunk that has some: the share by
-     * recall_share() for `cut.waiting`; with `cut.now` all of the oldest chunk that is not done, ending what runs in
-     * other processes. EVENT_CUT follows before any other event, and FINISHED of that chunk when none of it runs any
-     * more, even if nothing is left of it */
+    /* Give up iterations that have not begun: from the end of the newest chunk that has some, the share by
+     * recall_share() for `cut.waiting`. With `cut.now`: give up all iterations of the oldest chunk that are not done,
+     * and end those that run in other processes. EVENT_CUT follows before any other event. FINISHED of that chunk
+     * follows when none of it runs any more, even if nothing is left of it. */
     ACTION_CUT,
-    /* take what a worker of this node, rank `steal.to`, has not begun of its running chunk, for `steal.waiting`
-     * workers: EVENT_STOLEN follows. A SEND of RECALL does the same first, and is no message if something is taken */
+    /* Take iterations for `steal.waiting` workers that rank `steal.to`, a worker of this node, has not begun of its
+     * running chunk: EVENT_STOLEN follows. A SEND of RECALL first does the same; if it takes something, no message is
+     * sent. */
     ACTION_STEAL,
     ACTION_FORGET, /* give up all chunks except the oldest */
     ACTION_MARK,   /* report when the running chunk has done `run.mark` iterations */
     ACTION_STORE,  /* write store.data, valid during this step only */
-    /* receive the data message of store.bytes from rank store.from and write it; discard it if part_is_unwanted() */
+    /* Receive the data message of store.bytes from rank store.from and write it; discard it if part_is_unwanted(). */
     ACTION_COLLECT,
-    /* record deaths of iterations: `deaths` of workers, `failures` of child processes; FATAL on failure */
+    /* Record how many workers (`deaths`) and child processes (`failures`) died at iterations; FATAL on failure. */
     ACTION_DEATHS,
     ACTION_POINT,   /* record `point`, the next part of the data of a recovery point; FATAL on failure */
     ACTION_JOURNAL, /* record the ranges of `journal` as done and stored; FATAL on failure */
-    /* sync stored results. On failure the following SEND, which would report them, is omitted; FATAL follows */
+    /* Sync stored results. On failure the following SEND, which would report them, is omitted; FATAL follows. */
     ACTION_SYNC,
-    /* boundary data for the chunk at `boundary.first` are here, or arrive as a data message. They may precede the
-     * chunk's RUN, for several chunks, in ascending order for each; later data must wait for earlier ones */
+    /* Boundary data for the chunk at `boundary.first` are here, or arrive as a data message. Such data may precede the
+     * chunk's RUN, and may be for several chunks; for each chunk they come in ascending order. */
     ACTION_BOUNDARY,
-    /* the boundary data of the chunk that ended at `boundary_at` are used in place by the next chunk: its RUN is the
-     * next action, the data are complete, and no RELEASE follows */
+    /* The next chunk uses the boundary data of the chunk that ended at `boundary_at` in place: its RUN is the next
+     * action, the data are complete, and no RELEASE follows. */
     ACTION_REUSE,
-    ACTION_RELEASE, /* the boundary data of the chunk that ended at `boundary_at` are only needed by unfinished SENDs */
-    /* check how many iterations the growing loop has: EVENT_GROWN or FATAL follows before any other event */
+    ACTION_RELEASE, /* only unfinished SENDs still need the boundary data of the chunk that ended at `boundary_at` */
+    /* Check how many iterations the growing loop has: EVENT_GROWN or FATAL follows before any other event. */
     ACTION_GROW,
-    /* declare rank `drop` lost because it sent something invalid: EVENT_RANK_LOST follows, and nothing more is sent to
-     * it. If it is the supermaster, this rank ends */
+    /* Declare rank `drop.rank` lost because it sent something invalid: EVENT_RANK_LOST follows, and nothing more is
+     * sent to that rank. If it is the supermaster, this rank ends. */
     ACTION_DROP,
-    ACTION_TAKEN, /* the data `taken` of an executor's event are not needed and were not sent */
+    ACTION_TAKEN, /* the data `taken` of an executor's event are not needed, and no SEND borrows them */
     ACTION_EXIT,
 };
 
@@ -184,18 +187,19 @@ struct action {
     union {
         struct {
             unsigned to;
-            unsigned calculations, assignments; /* in the step before this SEND, for --inject-delay */
+            /* chunks that the step has cut and assigned before this SEND, for --inject-delay */
+            unsigned calculations, assignments;
             struct message message;
         } send;
         struct {
             uint32_t chunk;
             uint64_t first, count;
             uint64_t mark; /* iterations until MARK; 0: none */
-            bool isolated; /* in a child process: iterations that end it fail for good */
+            bool isolated; /* run it in a child process; an iteration that ends the child fails for good */
         } run;
         struct {
             unsigned waiting; /* idle workers; RECALL_ALL: begin nothing more */
-            bool now;         /* do not finish what runs, a chunk or a probe */
+            bool now;         /* do not finish the chunk or the probe that runs */
         } cut;
         struct {
             unsigned to, waiting;
@@ -222,7 +226,7 @@ struct action {
         struct poison deaths;
         struct {
             uint64_t at;
-            uint64_t offset; /* of these data: after those of the previous POINT, or 0 */
+            uint64_t offset; /* 0, or where the data of the previous POINT ended */
             const void *data;
             uint64_t bytes;
             uint64_t all; /* size of all data of the boundary, with which the point is complete */
@@ -255,19 +259,19 @@ struct actions_room {
 
 struct actions {
     const struct event *event;
-    struct action *items;           /* actions of this step, without a sink; owned */
+    struct action *items;           /* [length] actions of this step; empty with a sink; owned */
     const struct action_sink *sink; /* borrowed; NULL: actions are collected in `items` */
     size_t length, capacity;
     uint64_t messages, bytes; /* sent so far, payloads included */
-    unsigned calculations;    /* chunks cut and chunks assigned to workers in this step, for --inject-delay */
+    unsigned calculations; /* chunks that this step has cut; `assignments`: assigned to workers; for --inject-delay */
     unsigned assignments;
-    bool out_of_memory; /* an action is missing: the runtime must stop */
+    bool out_of_memory; /* an action is missing, so the runtime must stop */
     struct actions_room room;
 };
 
-/* Makes room for `capacity` actions; more are allocated. */
+/* Makes room for `capacity` actions; the room grows if a step has more. */
 int actions_init(struct actions *actions, size_t capacity);
-/* Actions go to a sink; nothing is allocated. */
+/* Like actions_init(), but actions go to the sink, and nothing is allocated. */
 void actions_init_sink(struct actions *actions, const struct action_sink *sink);
 void actions_fini(struct actions *actions);
 
@@ -309,17 +313,17 @@ struct machine {
     void (*step)(void *self, const struct event *event, struct actions *actions);
     uint64_t (*deadline)(const void *self); /* returns when the machine needs EVENT_TIMER, or NEVER */
     const char *(*state)(const void *self);
-    /* Asserts the invariants, between two steps. NULL: there are none. */
+    /* Asserts the invariants, between two steps. May be NULL. */
     void (*check)(const void *self);
-    /* Makes the machine note its reasons in `sink`, which is borrowed; NULL: no more. The function is NULL if the
-     * machine has no reasons. */
+    /* Makes the machine note its reasons in `sink`, which is borrowed; a NULL sink ends that. The function is NULL if
+     * the machine notes no reasons. */
     void (*explain)(void *self, const struct reason_sink *sink);
-    /* Makes the machine trace its chunks in `sink`, which is borrowed, from the first event on. NULL if it assigns
-     * none. */
+    /* Makes the machine trace its chunks in `sink`, which is borrowed, from the first event on. NULL if the machine
+     * assigns no chunks. */
     void (*trace)(void *self, struct trace_sink *sink);
-    /* True if the machine waits for work that only this rank may do. NULL: never. */
+    /* True if the machine waits for work that only this rank may do. NULL: it never does. */
     bool (*needs)(const void *self, unsigned rank);
 };
 
-/* Returns the index of `rank` in the sorted `ranks`; `count` if it is missing. */
+/* Returns the index of `rank` in the sorted `ranks`, or `count` if they do not have it. */
 unsigned rank_index(const unsigned *ranks, unsigned count, unsigned rank);

@@ -22,7 +22,8 @@
 #define PROBE_SLEEPING_NS 20000000u
 /* Shorter iterations are not timed one by one within a level: reading the core's clock takes some 300 ns. */
 #define PROBE_SHORT_NS 30000.0
-/* Short iterations that are timed again one by one: enough for a deviation to 10 %, in a few milliseconds at most. */
+/* How many short iterations are timed again one by one: enough to know the deviation to 10 %, and few enough to take a
+ * few milliseconds at most. */
 #define PROBE_SINGLES 64
 /* The ratio swr, shortest over longest, is that of the first five iterations: pls times five ([DCA], eq 13). */
 #define PROBE_SWR 5
@@ -31,13 +32,13 @@
 
 struct probe {
     uint64_t first, count;
-    unsigned least;     /* iterations timed in any case, if the loop has as many */
+    unsigned least;     /* time at least this many iterations, if the loop has as many */
     uint64_t enough_ns; /* PROBE_NS unless the caller changes it after probe_init() */
     uint64_t done;
     uint64_t elapsed_ns;
     unsigned levels;
     uint64_t level_ns[LEVELS_MAX];
-    struct stats all; /* of the iterations timed one by one, in ns */
+    struct stats all; /* times, in ns, of the iterations that were timed one by one */
     double shortest_ns, longest_ns;
     struct {
         double sum_ns;
@@ -58,8 +59,9 @@ void probe_add(struct probe *probe, uint64_t count, uint64_t elapsed_ns);
 
 void probe_add_single(struct probe *probe, uint64_t k, double elapsed_ns);
 
-/* Returns how many iterations, from the first one, to time again one by one; 0 unless most were too short before. If
- * there are any, all times of single iterations are discarded. */
+/* Returns how many iterations to time again one by one, beginning with the first one. The number is 0 unless most
+ * iterations were too short to be timed one by one before. If it is not 0, all times of single iterations so far are
+ * discarded. */
 uint64_t probe_wants_singles(struct probe *probe);
 
 /* Fills `speed` except `worker` and `round_trip_ns`, which the caller sets. */

@@ -15,7 +15,9 @@
 #include <stdint.h>
 
 struct span {
-    _Alignas(64) _Atomic uint64_t word; /* opening, begun, end; the last two in units; 0: closed */
+    /* Number of the opening; how many iterations have begun, and how many the chunk has, both in units of `unit`; 0:
+     * the span is closed. */
+    _Alignas(64) _Atomic uint64_t word;
     _Atomic uint64_t first, count, unit;
     _Atomic uint32_t chunk; /* number of the latest chunk; 0: unknown to the server */
     _Atomic uint32_t openings;
@@ -28,16 +30,18 @@ static inline void span_note_chunk(struct span *span, uint32_t chunk)
     atomic_store_explicit(&span->chunk, chunk, memory_order_relaxed);
 }
 
-/* Lets rank `server` take iterations of the chunk that it knows by this number, of which `begun` have begun, at least
- * one. False if there are none to take. */
+/* Lets rank `server` take iterations of the chunk that it knows by this number and of which `begun` >= 1 have begun.
+ * False if nothing is left to take. */
 bool span_open(struct span *span, unsigned server, uint32_t chunk, uint64_t first, uint64_t count, uint64_t begun);
 
-/* Claims the iterations of the chunk before `begun`, or as many as are left. Returns how many the chunk has now. */
+/* Claims the first `begun` iterations of the chunk for the worker, or as many as are left. Returns how many iterations
+ * the chunk has now. */
 uint64_t span_claim(struct span *span, uint64_t begun);
 
-/* After this, nothing more may be taken. Returns how many iterations the chunk has. */
+/* Closes the span, so that nothing more can be taken. Returns how many iterations the chunk has. */
 uint64_t span_close(struct span *span);
 
-/* Takes the share by recall_share() for `waiting` workers. False if rank `server` cannot: the worker computes nothing,
- * or the end of its chunk. Then `stolen` is empty and has the number of the latest chunk. */
+/* Takes the share by recall_share() for `waiting` workers. Returns false if rank `server` can take nothing, because the
+ * worker computes nothing or has begun all iterations of its chunk. `stolen` is then empty and has the number of the
+ * latest chunk. */
 bool span_steal(struct span *span, unsigned server, unsigned waiting, struct stolen *stolen);

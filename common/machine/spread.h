@@ -23,14 +23,15 @@ struct spread {
     double last_iterations, last_mean_ns;
 };
 
-/* Returns the number of iterations in the next piece of a chunk of `count`, 1 .. left, at about `iteration_ns` each (0:
- * unknown). */
+/* Returns how many iterations, 1 .. left, the next piece of a chunk of `count` iterations has, if one takes about
+ * `iteration_ns` (0: unknown). */
 uint64_t spread_piece(uint64_t count, uint64_t left, double iteration_ns);
 
 /* Adds a piece of `iterations` >= 1 that took `elapsed_ns`. */
 void spread_add(struct spread *spread, uint64_t iterations, double elapsed_ns);
 
-/* Adds pieces of another chunk. They are not neighbours, so `pieces` stays one more than the compared pairs. */
+/* Adds the pieces of another chunk. The two chunks are not neighbours, so `pieces` stays one more than the number of
+ * compared pairs. */
 void spread_merge(struct spread *spread, const struct spread *other);
 
 struct spread spread_of_chunk(double deviation_ns, uint64_t pieces);

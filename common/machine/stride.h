@@ -24,12 +24,12 @@ struct stride_share {
     uint64_t pass;             /* used time / weight, in units of 1/STRIDE_PASS_SCALE ns */
     uint64_t floor;            /* pass at which a job of this priority continues after it had nothing to compute */
     uint64_t used_ns;
-    uint64_t held_since_ns; /* another process has been computing for the job since then; 0: none */
+    uint64_t held_since_ns; /* since when another process has been computing for the job; 0: none does */
     unsigned weight;
     int priority;
     unsigned round;
     bool has_chunk;
-    bool was_idle; /* had nothing to compute in its latest turn */
+    bool was_idle; /* the job had nothing to compute in its latest turn */
     bool ends;
 };
 
@@ -40,7 +40,7 @@ struct stride {
     unsigned round;
     struct stride_share *owner; /* job that has the core, since `since_ns`; NULL: none */
     uint64_t since_ns;
-    uint64_t keeps_ns; /* keeps the core for this time unless a job of higher priority has a chunk */
+    uint64_t keeps_ns; /* how long a job keeps the core, unless a job of higher priority has a chunk */
 };
 
 void stride_own(struct stride *stride, struct stride_share *share, uint64_t now_ns);
@@ -52,7 +52,7 @@ uint64_t stride_due_ns(const struct stride *stride);
 
 void stride_admit(struct stride *stride, struct stride_share *share);
 
-/* Removes the job. May be called again. */
+/* Removes the job. A second call has no effect. */
 void stride_leave(struct stride *stride, struct stride_share *share);
 
 void stride_want(struct stride *stride, struct stride_share *share);
@@ -63,7 +63,7 @@ struct stride_share *stride_next(struct stride *stride);
 
 void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns);
 
-/* Notes that other processes compute for the job: no other job has a turn until stride_charge(). */
+/* Notes that other processes compute for the job, so that no other job has a turn until stride_charge(). */
 void stride_hold(struct stride_share *share, uint64_t since_ns);
 
 /* Notes that the job computes nothing more and does not keep other jobs waiting. */

@@ -9,19 +9,19 @@
 
 #define NO_RANK UINT32_MAX
 
-/* Ranks are the launch's. Workers and masters also have indices, from 0 in rank order; the workers of a master are
+/* Workers and masters also have indices, counted from 0 in the order of their ranks. The workers of a master are
  * adjacent in `served`. The arrays have one entry per master, worker or node. */
 struct topology {
-    unsigned ranks; /* all ranks are below */
+    unsigned ranks; /* all ranks are below this number */
     unsigned supermaster;
     unsigned masters, workers, nodes;
-    unsigned launched; /* masters of the launch; later ones have joined with workers of their own */
+    unsigned launched; /* number of masters of the launch; later ones have joined with workers of their own */
     unsigned *master_rank;
     unsigned *worker_rank;
     unsigned *worker_node; /* node numbers, from 0 in the order of their first ranks */
     unsigned *node_rank;   /* rank that identifies a node, see topology_append() */
     unsigned *master_of;   /* index of the worker's master; 0 in the central topology */
-    unsigned *served;      /* worker indices, sorted by master, and their ranks */
+    unsigned *served;      /* worker indices sorted by master; `served_rank` has the ranks of these workers */
     unsigned *served_rank;
     unsigned *served_first; /* [masters + 1] start of a master's workers in `served` */
 };
@@ -33,7 +33,7 @@ int topology_check(const struct hello *hellos, unsigned ranks, struct error *err
 
 enum topology_grouping {
     TOPOLOGY_EVENLY = 0,
-    TOPOLOGY_BY_NODE = 1, /* workers go to masters of their own node, if there are any, evenly */
+    TOPOLOGY_BY_NODE = 1, /* workers of a node with masters are divided evenly among these */
     TOPOLOGY_MASTERS_COMPUTE = 2,
 };
 
@@ -70,7 +70,8 @@ static inline unsigned topology_count(const struct topology *topology, unsigned 
 /* Writes the sorted ranks of master `m`'s workers; `ranks` has room for topology_count(). */
 void topology_served_ranks(const struct topology *topology, unsigned m, unsigned *ranks);
 
-/* True if the supermaster serves all workers itself. False without workers: all that join have a master. */
+/* True if the supermaster serves all workers itself. False if there is no worker, because all workers that join have a
+ * master. */
 static inline bool topology_is_central(const struct topology *topology)
 {
     return topology->masters == 0 && topology->workers > 0;
@@ -87,7 +88,8 @@ bool topology_does_both(const struct topology *topology, unsigned rank);
 
 bool topology_has_joined(const struct topology *topology, unsigned rank);
 
-/* Return the index of a rank among the masters or workers, or their number if it is none. */
+/* These return the index of a rank among the masters or workers, or the number of those if the rank is not among
+ * them. */
 unsigned topology_master(const struct topology *topology, unsigned rank);
 unsigned topology_worker(const struct topology *topology, unsigned rank);
 
