@@ -44,7 +44,7 @@ struct executor_ops {
     /* For workers shared by several jobs. */
     bool (*put_off)(struct executor *executor);              /* NULL: nothing runs between two turns */
     void (*go_on)(struct executor *executor);                /* NULL: executor_advance() continues by itself */
-    void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: no other process computes */
+    void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: executor_put_off() comes in time anyway */
     bool (*has_chunk)(const struct executor *executor);      /* NULL: one chunk at a time, from begin() to FINISHED */
     void (*fini)(struct executor *executor);
 
