@@ -27,7 +27,7 @@ struct bell {
 
 struct bells {
     _Atomic uint32_t mapped;
-    _Atomic uint32_t deaf; /* 1: the socket of a live rank was missing, so sleepers may not wake */
+    _Atomic uint32_t deaf; /* 1: the socket of a live rank was removed, so a sleeping rank may not wake up */
     char pad[56];
     struct bell bell[];
 };

@@ -31,18 +31,19 @@
 /* Messages handled per turn, so that timers and signals are not delayed. */
 #define MESSAGES_PER_TURN 16
 
-/* A store is answered in the turn of its request, a step requests at most one, and a turn has few steps. */
+/* The most stored parts that the machine has not been told about. A step stores at most one part, a turn has few steps,
+ * and the machine is told in the same turn. */
 #define STORES_MAX (2 * MESSAGES_PER_TURN + COLLECTS_MAX)
 
-/* A ring of stored parts that the machine has not yet been told about; `events` are EVENT_STORED, `errors` belong to
- * them; both are [STORES_MAX] and owned. */
+/* A ring of stored parts that the machine has not yet been told about: an EVENT_STORED for each, and the error to which
+ * it points. Both arrays are [STORES_MAX] and owned. */
 struct stores {
     struct event *events;
     struct error *errors;
     unsigned first, count;
 };
 
-/* The data of this boundary are released when `over` messages have been sent. */
+/* The data of this boundary can be released when the sends numbered below `over` are finished (net.over). */
 struct release {
     uint64_t boundary_at, over;
 };
@@ -70,8 +71,8 @@ struct outcome {
     struct theft theft[THEFTS_MAX];
     bool has_grown; /* the loop was checked for growth; `growth` is the result */
     struct growth growth;
-    struct error problem; /* the first one; empty if there is none */
-    bool sync_failed;     /* the next SEND is omitted, because it would report data as stored that are not */
+    struct error problem; /* the first error of the step; empty if there was none */
+    bool sync_failed;     /* the next SEND must be omitted, because it would report data as stored that are not */
 };
 
 struct kept_job;
@@ -83,13 +84,13 @@ struct assembly {
     unsigned char *bytes;
 };
 
-/* The supermaster, and the master of this worker. */
+/* A worker gets announcements from the supermaster and from its master. */
 #define ANNOUNCERS 2
 
 struct announcements {
     struct job_source source;
     struct net_user user;
-    struct kept_job *live; /* of the supermaster: unfinished jobs in order; owned */
+    struct kept_job *live; /* list, on the supermaster only, of the unfinished jobs in order; owned */
     struct assembly assemblies[ANNOUNCERS];
     uint32_t newest;
     uint32_t end; /* no job has this number or a higher one; 0: unknown */
@@ -99,10 +100,9 @@ struct announcements {
 /* Lost workers of a set that the launcher starts again. */
 struct returns {
     bool are_awaited;
-    bool are_over; /* all workers were lost at once: none returns any more */
+    bool are_over; /* no worker returns any more, because all were lost at once */
     uint64_t due_ns;
-    uint32_t *since; /* [ranks] number of the first job that is announced to the rank since it returned; 0: it has not
-                        returned; owned */
+    uint32_t *since; /* [ranks] the first job announced to the rank after it returned; 0: it has not returned; owned */
 };
 
 enum driver_state { DRIVER_RUNS, DRIVER_EXITS };
@@ -122,14 +122,14 @@ struct driver {
     struct wait_work work;
     struct stride_share share;
     bool are_tasks;
-    struct message owed; /* a REQUEST that is held back (asks.c); none if it asks for 0 chunks */
+    struct message owed; /* a REQUEST that is held back (asks.c); if it asks for 0 chunks there is none */
     unsigned owed_to;
     uint64_t next_tick_ns, exit_ns;
     enum driver_state state;
-    uint64_t spent_ns;  /* compute time of the executor that is already charged */
-    bool may_tell;      /* the job is put off and may have something to report */
-    bool is_beside;     /* its helper probes, or it ends: it may report without the core */
-    bool is_locked_out; /* its folder or environment could not be entered */
+    uint64_t spent_ns;  /* how much of the executor's compute time is already charged to the job */
+    bool may_tell;      /* the job does not have the core, but may have something to report */
+    bool is_beside;     /* the job may report without the core, because its helper probes or because it ends */
+    bool is_locked_out; /* the job's folder or environment could not be entered */
     bool cannot_store;  /* results of a pod could not be written, so later reports of pods are ignored */
     int status;
 };
@@ -141,9 +141,9 @@ struct link {
     struct far far;
     struct wait wait;
     struct deferred deferred;
-    struct deferred early; /* messages whose job has not arrived, and later messages of their senders */
-    bool early_is_due;     /* a job has arrived for which messages may be queued */
-    bool exchange_ends;    /* in a set: an END of the job that exchanges boundary data waits */
+    struct deferred early; /* messages whose job has not arrived yet, and later messages of the same senders */
+    bool early_is_due;     /* a job has arrived for which `early` may have messages */
+    bool exchange_ends;    /* in a set, an END waits for the job that exchanges boundary data */
     bool expects_jobs;
     bool has_asked_to_leave;
     struct announcements announcements;
@@ -152,8 +152,8 @@ struct link {
     struct driver *drivers; /* sorted by job number; owned */
     uint32_t newest;
     struct stride stride; /* shares of the running jobs that have an executor */
-    uint64_t compute_ns;  /* with several jobs: when the current one began to compute */
-    unsigned ran_on;      /* CPU + 1 of the helper that computed last; 0: none */
+    uint64_t compute_ns;  /* if there are several jobs, when the current one began to compute */
+    unsigned ran_on;      /* CPU + 1 on which a helper computed last; 0: none has */
     uint64_t now_ns;
     bool now_is_fresh;
     unsigned since_clock;
@@ -161,7 +161,7 @@ struct link {
     bool computed;
     bool computes;
     bool serves;       /* other ranks wait for this one even while it computes */
-    uint64_t asked_ns; /* when a REQUEST that was held back was last sent */
+    uint64_t asked_ns; /* when the last REQUEST was sent that had been held back */
     bool are_owed;     /* some driver may hold back a REQUEST */
     bool received_while_waiting;
 };
@@ -182,7 +182,7 @@ static inline void driver_leave(const struct driver *driver)
 /* Prints why this rank cannot continue, and ends the run. */
 void link_give_up(struct link *link, const char *text);
 
-/* Declares a rank lost whose process may still exist. link_lose_fenced() tells the machines after the step. */
+/* Declares a rank lost whose process may still exist. The machines learn it after the step, by link_lose_fenced(). */
 void link_drop(struct link *link, unsigned rank, const char *text);
 
 /* --- send.c --- */
@@ -196,11 +196,11 @@ void driver_send(void *context, unsigned to, const struct message *message);
 /* Like driver_send(), but never holds a request back. */
 void driver_send_now(struct driver *driver, unsigned to, const struct message *message);
 
-/* Takes iterations of a worker on this node; the machine hears after the step what was taken. False if nothing was
- * taken: with `is_answer` (to a RECALL) the machine may still hear what the worker computes. */
+/* Takes iterations from a worker of this node. The machine gets EVENT_STOLEN after the step. Returns false if nothing
+ * was taken; the machine may get the event even then if `is_answer` (the call replaces a RECALL). */
 bool driver_steal(struct driver *driver, unsigned to, unsigned waiting, bool is_answer);
 
-/* Releases what finished sends had borrowed, and rings their receivers. Returns whether any had finished. */
+/* Releases what finished sends have borrowed, and rings their receivers. Returns whether any send had finished. */
 bool link_progress_sends(struct link *link);
 
 /* Waits until only few messages are being sent. */
@@ -216,8 +216,8 @@ void driver_delay(struct driver *driver);
 /* Handles a JOB or SET_OVER. Returns an error, or NULL. */
 const char *announcements_receive(struct link *link, unsigned from, const struct message *message);
 
-/* The next functions are for the supermaster of a set. This one announces all live jobs to the workers of a lost
- * master. */
+/* The next functions are for the supermaster of a set. announce_to_orphans() announces all unfinished jobs to the
+ * workers of a lost master. */
 void announce_to_orphans(struct link *link, unsigned master);
 
 void announce_all(struct link *link, unsigned to);
@@ -225,7 +225,7 @@ void announce_all(struct link *link, unsigned to);
 /* Announces the running jobs that accept pods to a new pod. */
 void announce_all_to_pod(struct link *link, unsigned to);
 
-/* Tells a pod that it gets no further job, while the set continues. */
+/* Tells a pod that it gets no further jobs, although the set continues. */
 void announce_end_to(struct link *link, unsigned to);
 
 /* Ends a finished job for a worker that lost its master at that time and asks to be served. */
@@ -267,7 +267,8 @@ void arbiter_note_cut(struct driver *driver);
 
 void arbiter_note_end(struct driver *driver);
 
-/* When to check whether the running job should give up the core. STRIDE_NEVER if never, or if its helper checks. */
+/* Returns when to check whether the running job should give up the core. STRIDE_NEVER if no other job wants the core,
+ * or if the job's helper checks. */
 uint64_t arbiter_due_ns(const struct link *link);
 
 /* Charges the job if it `computed`. Returns the next job of this turn, or NULL. */
@@ -302,13 +303,13 @@ bool driver_probe(struct driver *driver, struct speed *speed);
 
 void driver_step(struct driver *driver, struct event *event);
 
-/* Passes events to the machine that arose outside of a step. */
+/* Passes to the machine the events that arose outside of a step. */
 void driver_step_on(struct driver *driver);
 
 void driver_deliver_stored(struct driver *driver);
 
-/* False if the rank is a worker that was lost and started again and has no part in the job: the job began before that,
- * or it accepts no workers later. */
+/* False if the rank is a worker that was lost and started again, and has no part in this job because the job began
+ * before that or accepts no workers after its beginning. */
 bool driver_knows(const struct driver *driver, unsigned rank);
 
 struct driver *link_find_driver(const struct link *link, uint32_t job);
@@ -332,8 +333,8 @@ void link_ask_to_leave(struct link *link, bool now);
 /* Handles up to `most` control messages. Returns whether there was any. */
 bool link_receive(struct link *link, unsigned most);
 
-/* Receives one data message for the output. Returns whether there was one, as link_receive_boundary() does for boundary
- * data. */
+/* These receive one data message, with results for the output or with boundary data. They return whether there was
+ * one. */
 bool link_receive_data(struct link *link);
 
 bool link_receive_boundary(struct link *link);
@@ -347,8 +348,8 @@ void link_look_for_returns(struct link *link);
 
 /* --- asks.c --- */
 
-/* Takes from a message what is to be held back. Returns false if nothing remains to be sent now; else `*message` is
- * what remains, in `*rest` if it was changed. */
+/* Takes out of a message a REQUEST that is to be held back. Returns false if nothing remains to be sent now; otherwise
+ * `*message` is the remaining message, which is in `*rest` if it was changed. */
 bool asks_hold_back(struct driver *driver, unsigned to, const struct message **message, struct message *rest);
 
 /* Returns the job that may now send a REQUEST that was held back, or NULL. Of several it is the one that would have the

@@ -18,7 +18,7 @@ struct link;
 struct far_results {
     uint32_t job;
     struct part part;
-    uint64_t bytes, have; /* 0 bytes: none are arriving */
+    uint64_t bytes, have; /* `bytes` is 0 if no results are arriving */
     unsigned char *data;
     uint64_t room;
 };
@@ -41,13 +41,13 @@ struct far {
     bool looks_first;   /* the next message is looked for in the streams before MPI */
     uint64_t looked_ns; /* when the sockets were last checked for a message */
     bool has_stored;
-    bool is_full; /* of a pod: results wait for the stream, and no more are accepted */
+    bool is_full; /* in a pod: the stream has no room for results, so this rank accepts no more */
     struct collect
-        *sending; /* of a pod: results of which `sent` bytes were given to the stream; borrowed; may be NULL */
+        *sending; /* in a pod: the results being sent, of which the stream has `sent` bytes; borrowed; may be NULL */
     uint64_t sent;
 };
 
-/* Sends a copy of a message to a rank of another launch. Does nothing if that has gone. */
+/* Sends a copy of a message to a rank of another launch. No effect if that launch has gone. */
 int far_send(struct link *link, unsigned to, uint32_t job, const struct message *message);
 
 /* Sends a pod's STORE to the supermaster. The results are in it or follow as data. */
@@ -77,8 +77,9 @@ void far_results_fini(struct far_results *results);
 
 void far_look_for_room(struct link *link);
 
-/* Sends as much of a pod's results as the stream accepts, and records complete ones as stored: later messages follow
- * them in the stream. Returns whether something was sent; `is_over` says whether that was the rest. */
+/* Sends as much of a pod's results as the stream accepts. Results that were sent completely count as stored, because
+ * later messages follow them in the stream. Returns whether anything was sent, and sets `*is_over` to whether it was
+ * the rest. */
 bool far_send_data(struct link *link, struct collect *collect, bool *is_over);
 
 /* far_take_store() and far_take_data() handle a pod's STORE and its data. They return an error, or NULL. */

@@ -15,14 +15,15 @@ int folder_make(char folder[FOLDER_MAX], struct error *error);
 
 int folder_bind(const char *folder, unsigned index, struct error *error);
 
-/* Maps zeroed memory that the ranks of the node share. With `make` creates it and sets `*inside`, else opens it where
- * `*inside` says. The caller unmaps it by munmap(). Returns NULL on failure. */
+/* Maps zeroed memory that the ranks of the node share; the caller unmaps it by munmap(). `make`: creates the memory and
+ * sets `*inside` to whether it is a file in the folder; otherwise opens it where `*inside` says. Returns NULL on
+ * failure. */
 void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error);
 
 /* Removes the memory's name, so that no other process finds it. */
 void folder_unmap_name(const char *folder, bool inside);
 
-/* Sends a byte from the socket `bell` to that of the rank. False if no process has that open. */
+/* Sends a byte from the socket `bell` to socket number `index`. False if no process has that socket open. */
 bool folder_ring(const char *folder, int bell, unsigned index);
 
 /* Removes the socket of this rank, and the folder if it was the last. */

@@ -15,8 +15,8 @@ struct lanes;
 
 /* --- For the launcher. */
 
-/* Creates the memory for up to LANES_RANKS_MAX ranks, and `*lanes` of no rank. Returns the memory's descriptor; the
- * caller owns both. */
+/* Creates the memory for up to LANES_RANKS_MAX ranks, and `*lanes` for a process that is no rank. Returns the memory's
+ * descriptor; the caller owns both. */
 int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error);
 
 /* Returns the limit (`ulimit -v` or `ulimit -f`) that is too low for the memory of this many ranks, or NULL. */
@@ -36,10 +36,10 @@ int lanes_aborted(const struct lanes *lanes);
 
 /* Which process has the lanes of a rank. */
 enum lanes_slot {
-    SLOT_TAKEN,  /* one that has met the others, even if it has ended */
-    SLOT_FREE,   /* none; the lanes are empty, and the launcher may start one */
-    SLOT_FILLED, /* one that replaces a lost process and has not met the others yet */
-    SLOT_CLOSED, /* none, and none will be started */
+    SLOT_TAKEN,  /* a process that has met the other ranks, even if it has ended */
+    SLOT_FREE,   /* no process; the lanes are empty, and the launcher may start one */
+    SLOT_FILLED, /* a process that replaces a lost one and has not met the other ranks yet */
+    SLOT_CLOSED, /* no process, and the launcher will start none */
 };
 
 enum lanes_slot lanes_slot(const struct lanes *lanes, unsigned rank);
@@ -84,7 +84,8 @@ bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes
 /* Makes lanes_poll() check the lane of a rank that has ended, which may not have set its bit. */
 void lanes_look_at(struct lanes *lanes, unsigned from);
 
-/* Data besides messages, also before messages are exchanged. Both return how many bytes fitted or were there. */
+/* These send and receive data besides messages, also before messages are exchanged. They return how many bytes they
+ * have transferred, which may be fewer than `size`. */
 size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size);
 size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size);
 

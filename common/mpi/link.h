@@ -19,26 +19,26 @@ struct part_of_job {
     const struct machine *machine;
     const struct effects *effects;
     bool exchanges;
-    bool are_tasks;      /* of a worker: an iteration may last for hours, and others wait for the core meanwhile */
-    const char *failure; /* NULL, or an error that the machine gets instead of its start */
+    bool are_tasks;      /* for a worker: an iteration may take hours, in which other jobs wait for the core */
+    const char *failure; /* an error that the machine gets instead of EVENT_START; NULL: none */
 };
 
 /* Opens the link of a rank after grouping. On failure prints why and returns NULL; the run then ends. */
 struct link *link_open(struct runtime *runtime);
 void link_close(struct link *link);
 
-/* A pod, as status queries and `joined` need it. */
+/* A pod, for status queries and the callback joined(). */
 struct link_pod {
     unsigned first_rank, workers, cores;
     unsigned node_rank;
-    const char *name; /* of its node; borrowed until the next turn */
+    const char *name; /* name of its node; borrowed until the next turn */
     bool is_leaving;
 };
 
 struct job_source {
     void *context;
-    /* A job was announced, and the announcement was forwarded. The bytes are valid during the call, which may add the
-     * job. */
+    /* Called after a job was announced to this rank and the announcement was forwarded. The callee may add the job. The
+     * bytes are valid during the call. */
     void (*announced)(void *context, uint32_t job, const unsigned char *bytes, size_t size);
     /* For a supermaster that accepts pods, else NULL. reserve() makes room in all jobs for a pod with this many workers
      * (-1: out of memory). joined() adds the pod to the topologies of all jobs and calls driver_tell_joined();
@@ -46,7 +46,7 @@ struct job_source {
     int (*reserve)(void *context, unsigned workers);
     void (*joined)(void *context, const struct link_pod *pod);
     void (*leaving)(void *context, unsigned first_rank, bool now);
-    /* A signal asked this rank to drain. Called before the jobs are told; may be NULL. */
+    /* Called when a signal has asked this rank to drain, before the jobs are told. May be NULL. */
     void (*asked)(void *context);
 };
 
@@ -65,13 +65,13 @@ int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, s
 
 void link_end(struct link *link);
 
-/* True if no further job comes, none is left, and all messages have been sent. */
+/* True if no job is left, none will be announced any more, and all messages have been sent. */
 bool link_is_over(const struct link *link);
 
 /* For the supermaster of a set: makes a pod leave, at once if `now`. False if the pod is not there. */
 bool link_send_away(struct link *link, unsigned rank, bool now);
 
-/* Describes the present pod number `place`, from 0. False if there is none. */
+/* Describes the present pod number `place`, counted from 0. False if fewer pods are present. */
 bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod);
 
 /* For the supermaster of a set: appends the present pods to a topology, except those that are leaving. -1: out of
@@ -106,5 +106,5 @@ void driver_tell_more(struct driver *driver);
 /* Removes a job for which driver_goes_on() is false. Returns the status of its machine. */
 int link_remove(struct link *link, struct driver *driver);
 
-/* Returns the time in nanoseconds for which the job has computed while others waited or computed. */
+/* Returns how long, in nanoseconds, the job has computed while the rank had several jobs. */
 uint64_t driver_used_ns(const struct driver *driver);

@@ -15,14 +15,15 @@
 #define TAG_DATA    2
 
 #define RECEIVES_MAX 16
-/* With this many unfinished sends, a rank that can wait does so. */
+/* A rank that can wait does so while it has this many unfinished sends. */
 #define SENDS_MAX 64
-/* Data messages received at a time; further ones wait. */
+/* How many data messages are received at a time; further ones wait. */
 #define COLLECTS_MAX 4
 
 struct runtime;
 
-/* A job that sends and receives. `pending`: its unfinished sends, and its boundary data that are to be received. */
+/* A job that sends and receives. `pending`: number of its unfinished sends and of its unfinished receives of boundary
+ * data. */
 struct net_user {
     uint32_t job;
     unsigned pending;
@@ -30,23 +31,23 @@ struct net_user {
 
 enum send_state {
     SEND_HELD,  /* waits for an earlier message to the same rank */
-    SEND_BEGUN, /* given to MPI, without its data */
-    SEND_GONE,  /* sent, and its data given to MPI */
+    SEND_BEGUN, /* MPI has the message, but not yet its data */
+    SEND_GONE,  /* the message is sent, and MPI has its data */
 };
 
 struct send_slot {
     unsigned char bytes[512]; /* a control message without long records */
     unsigned char *large;     /* one with long records; owned, reused */
     carrier_request control, data;
-    const unsigned char *start; /* the message: in `bytes`, in `large`, or before its payload */
+    const unsigned char *start; /* first byte of the message: in `bytes`, in `large`, or in front of its payload */
     size_t size;
     struct net_user *user;
-    const void *payload; /* released when the message and the data are gone */
+    const void *payload; /* borrowed until the message and its data are sent */
     size_t data_bytes;
-    size_t data_put; /* without MPI: bytes already put into the lane */
+    size_t data_put; /* without MPI: how many bytes of the data are already in the lane */
     enum send_state state;
     unsigned to;
-    bool bytes_are_kept, payload_is_kept; /* MPI may still read it though the send was abandoned */
+    bool bytes_are_kept, payload_is_kept; /* the send was abandoned, but MPI may still read this memory */
 };
 
 struct data_receive {
@@ -67,12 +68,13 @@ struct collect {
     bool active;
 };
 
-/* Boundary data from another worker that are being received. `user` is NULL if the job is over: they are discarded. */
+/* Boundary data from another worker that are being received. If the job is over, `user` is NULL and the data are
+ * discarded. */
 struct inbound {
     struct net_user *user;
     uint64_t first, offset;
     struct data_receive data;
-    void *room; /* for discarded data; owned */
+    void *room; /* memory for data to discard; owned */
 };
 
 struct net {
@@ -89,10 +91,10 @@ struct net {
     unsigned receive_count, receive_head;
     bool receive_held; /* the message at receive_head is in use */
     struct send_slot *
-        *sends; /* [send_capacity] ring in the order of sending; NULL: no slot yet; owned with the slots */
+        *sends; /* [send_capacity] ring in the order of sending; an entry is NULL until used first; owned with slots */
     unsigned send_first, send_count, send_capacity;
     unsigned held_count;
-    unsigned data_left; /* without MPI: sends whose data are not all in a lane */
+    unsigned data_left; /* without MPI: number of sends whose data are not completely in a lane */
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
     uint64_t receives_begun;
@@ -101,7 +103,7 @@ struct net {
     struct inbound *inbound; /* ring in the order of announcement; owned */
     unsigned inbound_first, inbound_count, inbound_capacity;
     struct net_user nobody;
-    uint64_t begun, over; /* how many sends were begun and are over, in order */
+    uint64_t begun, over; /* how many sends were begun, and how many are over; sends end in order */
 };
 
 /* Requires the table of peers. Takes at most RECEIVES_MAX receives. */
@@ -131,7 +133,7 @@ void net_renew_receive(struct net *net);
 
 bool net_can_send(const struct net *net);
 
-/* Sends a message, or holds it until earlier ones to that rank are gone. */
+/* Sends a message, or holds it until earlier messages to that rank are sent. */
 int net_send(struct net *net, unsigned to, struct net_user *user, const struct message *message);
 
 /* Sends the oldest held message that can be sent. False if there is none. */
@@ -172,7 +174,8 @@ bool net_awaits_data(const struct net *net, unsigned from);
 /* True if anything is still being sent to the rank or is to arrive from it. */
 bool net_knows(const struct net *net, unsigned rank);
 
-/* Abandons an unfinished data message from a lost rank and returns its job. 0: none; -1: out of memory. */
+/* Abandons an unfinished data message from a lost rank, and sets `*user` to its job and `*part`. Returns 0 if there is
+ * none, -1 if memory runs out. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);
 
 /* True if MPI may still access memory of the job: payloads being sent, boundary data being received. */

@@ -31,16 +31,17 @@ struct runtime_ops {
     void (*watch)(struct runtime *runtime, unsigned rank);
     void (*look_at_peers)(struct runtime *runtime, uint64_t now_ns); /* cheap if nothing is due */
     void (*fence)(struct runtime *runtime, unsigned rank);           /* makes a rank leave that was declared lost */
-    const char *(*fenced)(const struct runtime *runtime); /* returns why this rank was declared lost, or NULL */
+    const char *(*fenced)(
+        const struct runtime *runtime); /* returns why this rank was declared lost; NULL: it was not */
     void (*abandon)(struct runtime *runtime);
     /* True for exactly one rank of the node, which then reports the loss of the supermaster. */
     bool (*claim_report)(struct runtime *runtime);
 
-    unsigned sends; /* with this many unfinished sends a rank waits: see send.c */
+    unsigned sends; /* a rank waits while it has this many unfinished sends: see send.c */
     void (*start_receive)(struct net *net, unsigned receive);
-    /* Announces a message of this size. False if it would not arrive: it is then not sent. */
+    /* Announces a message of this size. False if the message would not arrive; the caller then does not send it. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
-    /* True if a control message has arrived; net->receive_head is its receive. */
+    /* True if a control message has arrived, in the receive with the index net->receive_head. */
     bool (*find_message)(struct net *net, struct carrier_status *status);
     /* True if a send is complete and its request freed. */
     bool (*is_sent)(carrier_request *request);

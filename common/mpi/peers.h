@@ -6,16 +6,16 @@
 
 /* Sorted by how much is still exchanged with the peer. */
 enum peer_state {
-    PEER_UNWATCHED, /* alive; its end does not concern this rank */
-    PEER_WATCHED,   /* alive; a detector reports its end */
-    PEER_DISMISSED, /* watched; dismissed by an END. From this state on nothing is sent to it. */
-    PEER_GONE,      /* unwatched; has left or was dismissed */
-    PEER_DIED,      /* ended or silent; to be closed */
-    PEER_LEFT,      /* ended in order; to be closed */
-    PEER_CLOSED,    /* ended; its last messages and data are still accepted */
-    PEER_EMPTIED,   /* ended in order; its last messages are accepted, but no data, because some were cancelled */
-    PEER_FENCED,    /* declared lost by this rank's machine, which has not been told of the loss yet. From this state on
-                       nothing is accepted from it. */
+    PEER_UNWATCHED, /* the peer is alive; its end does not concern this rank */
+    PEER_WATCHED,   /* the peer is alive; a detector reports its end */
+    PEER_DISMISSED, /* like WATCHED, but an END has dismissed the peer. From here on nothing is sent to a peer. */
+    PEER_GONE,      /* the peer has left or was dismissed, and is not watched */
+    PEER_DIED,      /* the peer has ended or is silent, and must be closed */
+    PEER_LEFT,      /* the peer has ended in order, and must be closed */
+    PEER_CLOSED,    /* the peer has ended; its last messages and data are still accepted */
+    PEER_EMPTIED,   /* like CLOSED, but data are no longer accepted, because some were cancelled */
+    PEER_FENCED,    /* this rank's machine has declared the peer lost, and is still to be told of the loss. From here on
+                       nothing is accepted from a peer. */
     PEER_LOST,
 };
 #define PEER_STATES (PEER_LOST + 1)
@@ -27,8 +27,8 @@ enum peer_event {
     PEER_DIES,
     PEER_CLOSE,
     PEER_EMPTY,  /* the loop cancels data that the peer was to send */
-    PEER_FENCE,  /* the machine declares it lost; its process may still exist */
-    PEER_LOSE,   /* the machine is told of its loss */
+    PEER_FENCE,  /* the machine declares the peer lost; its process may still exist */
+    PEER_LOSE,   /* the machine is told of the loss */
     PEER_RETURN, /* another process takes the place of a lost rank */
 };
 #define PEER_EVENTS (PEER_RETURN + 1)

@@ -32,9 +32,9 @@ struct heartbeat {
 
 /* Number of checks without a message after which a peer counts as silent. */
 #define MAY_MISS 10
-/* Before the first message: the peer connects to all its receivers first. */
+/* The same number before the first message, because a peer connects to all its receivers before it sends. */
 #define MAY_MISS_AT_START 30
-/* For a worker of a lost master, which must first miss the master's heartbeats. */
+/* The same number for a worker of a lost master, which must first miss the master's heartbeats. */
 #define MAY_MISS_AS_ORPHAN (MAY_MISS_AT_START + 4)
 
 /* Call after the initial peers are watched. `beats` is NULL if the system watches all. -1: out of memory or threads. */

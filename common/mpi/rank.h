@@ -18,8 +18,8 @@
 
 enum comeback {
     COMEBACK_NONE,
-    COMEBACK_AWAITED, /* ask again */
-    COMEBACK_DONE,    /* it has met this rank and is to be watched */
+    COMEBACK_AWAITED, /* the worker may return, so the caller asks again later */
+    COMEBACK_DONE,    /* the new process has met this rank and must be watched */
 };
 
 struct node_name {
@@ -32,19 +32,19 @@ struct runtime {
     unsigned first_rank;  /* number of this launch's first rank among all launches: above 0 only in a pod */
     unsigned rank, ranks; /* also counted among all launches; the launch has the ranks [first_rank, ranks) */
     enum role role;
-    carrier_comm world, node; /* node: after runtime_node(); neither without MPI */
-    struct lanes *lanes;      /* of a launch without MPI; owned; NULL: MPI */
-    struct hello *hellos; /* [ranks]; owned; in a pod only those from first_rank on, and the supermaster's, are known */
+    carrier_comm world, node; /* MPI only; `node` is valid after runtime_node() */
+    struct lanes *lanes;      /* carry the messages of a launch without MPI; owned; NULL: the launch uses MPI */
+    struct hello *hellos; /* [ranks]; owned; a pod only has those of the supermaster and of ranks from first_rank on */
     struct node_name *nodes; /* [node_count] on rank 0, sorted by rank; owned; may be NULL */
     unsigned node_count;
     char *words; /* the words of the job, each with a NUL, `words_bytes` in all; owned */
     size_t words_bytes;
-    char **word; /* [count + 1] pointers to them; owned */
+    char **word; /* [count + 1] pointers into `words`, then NULL; owned */
     struct topology topology;
     bool grouped, prepared;
     bool exchanges;
     bool over;
-    bool degraded; /* a rank was lost: all are not waited for any more */
+    bool degraded; /* a rank was lost, so the others leave without waiting for all */
     bool has_end;  /* END was sent or received: stopped ranks of this node are now continued, see rouse.c */
     uint64_t rouse_due_ns;
     struct peers peers; /* valid after runtime_drive() has begun */
@@ -60,7 +60,7 @@ struct runtime {
     const struct link *link;
     bool (*link_needs)(const struct link *link,
                        unsigned rank); /* NULL unless machines are driven, like `net` and `link` */
-    /* Does the next step for a lost worker to return as another process. NULL: none returns. */
+    /* Does the next step by which another process takes the place of a lost worker. NULL: no worker returns. */
     enum comeback (*take_back)(struct runtime *runtime, unsigned rank);
     bool cores_are_free;
     bool is_blind;           /* the ranks of the node are in different pid namespaces */
@@ -100,7 +100,8 @@ void runtime_wait_for_all(struct runtime *runtime);
 /* True if all ranks are on this node and can watch each other's processes; after runtime_prepare(). */
 bool runtime_sees_all(const struct runtime *runtime);
 
-/* Starts a thread that detects losses: on rank 0 of any other rank, on others of rank 0. `lost` must end the process.
+/* Starts a thread that detects the loss of a rank: rank 0 watches all others, and the others watch rank 0. `lost` must
+ * end the process.
  * Requires runtime_sees_all(). -1: out of memory, files or threads. */
 int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, unsigned rank), void *context);
 

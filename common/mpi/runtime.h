@@ -23,12 +23,12 @@ struct effects {
     void (*chunk_begins)(void *context);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
     bool notes_ran; /* its chunks are noted, so that any rank of this node can call tell_ran() for them */
-    /* The supermaster is lost: reports the latest chunk of a worker of this node. */
+    /* Called if the supermaster is lost: reports the latest chunk of a worker of this node. */
     void (*tell_ran)(const struct range *range);
     struct load_meter *meter;
     /* For a rank that collects results: writes them to the output. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
-    /* of a pod's master: results go to the supermaster's store() by the stream */
+    /* In a pod's master: the stream carries results to the supermaster, which calls its own store(). */
     bool stores_far;
     /* Of the supermaster: true if this part of this size can belong to the output. */
     bool (*fits)(void *context, const struct part *part, uint64_t bytes);
@@ -59,12 +59,12 @@ struct effects {
 struct introduction {
     enum role role;
     const char *version; /* "major.minor.patch" */
-    int status; /* 0, or why it cannot take part: an enum exit_status, or HELLO_STATUS_HELP. The lowest rank with that
-                   status prints `text`. */
+    int status; /* 0; otherwise an enum exit_status or HELLO_STATUS_HELP, which says why this rank cannot take part. The
+                   lowest rank with that status prints `text`. */
     const char *text;
     bool dca;
-    bool pod;         /* of a master: its launch joins a set, by runtime_enter_set() */
-    bool listens;     /* of a supermaster: pods may join */
+    bool pod;         /* this rank is a master whose launch joins a set, by runtime_enter_set() */
+    bool listens;     /* this rank is a supermaster that pods may join */
     bool has_threads; /* threads that make no MPI calls may compute */
 };
 
@@ -155,7 +155,7 @@ void runtime_wait(struct runtime *runtime);
 
 bool runtime_is_degraded(const struct runtime *runtime);
 
-/* Notes that the machine declared a rank lost whose process may still exist: all are not waited for any more. */
+/* Notes that the machine declared a rank lost whose process may still exist, so that no rank waits for all others. */
 void runtime_note_loss(struct runtime *runtime);
 
 /* Finalises MPI and frees everything. If a rank was lost, finalising would not return, so the process exits with

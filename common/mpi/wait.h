@@ -13,9 +13,9 @@
 
 /* Work of another process that this rank waits for. */
 struct wait_work {
-    struct event *event; /* its descriptor is readable; owned; NULL: no descriptor */
-    const bool *is_away; /* true while the other process works, which needs the core */
-    struct wait *wait;   /* NULL: not begun */
+    struct event *event; /* becomes active when the descriptor is readable; owned; NULL: there is no descriptor */
+    const bool *is_away; /* true while the other process works and needs the core */
+    struct wait *wait;   /* NULL: wait_begin_work() has not been called */
     struct wait_work *next;
 };
 
@@ -25,16 +25,16 @@ struct wait {
     struct event *signals[DRAIN_SIGNALS];
     struct event *bell;
     struct event *timer;
-    struct event *ends; /* a peer has ended; may be NULL */
+    struct event *ends; /* becomes active when a watched peer ends; may be NULL */
     struct wait_work *works;
     /* Sleeps until a time, or until a descriptor is readable. */
     void (*sleep)(struct wait *wait, uint64_t now_ns, uint64_t until_ns);
     bool work_is_ready;  /* the descriptor of one of `works` ended the sleep */
     bool cores_are_free; /* each rank of this node can have a core of its own */
     bool far_peers;
-    bool shares_memory; /* messages come through memory, and each sender rings */
+    bool shares_memory; /* messages come through shared memory, and each sender rings the doorbell */
     bool patient;       /* no other rank waits for this one */
-    bool drain;         /* requested by a signal; cleared by the loop */
+    bool drain;         /* a signal has asked to drain; the loop clears it */
     uint64_t idle_since_ns;
     uint64_t nap_ns;
     uint64_t looked_at_ns;
@@ -49,14 +49,14 @@ struct event_base *wait_new_base(void);
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base);
 void wait_fini(struct wait *wait);
 
-/* Makes the end of a watched peer end waiting. */
+/* From now on a wait also ends when a watched peer ends. */
 int wait_watch(struct wait *wait, struct watch *watch);
 
-/* Waiting ends when the descriptor (-1: none) is readable. The rank does not poll while `is_away`. */
+/* From now on a wait also ends when the descriptor (-1: none) is readable. The rank does not poll while `*is_away`. */
 int wait_begin_work(struct wait *wait, struct wait_work *work, int descriptor, const bool *is_away);
 void wait_end_work(struct wait_work *work);
 
-/* True, once, if the work's descriptor ended the last sleep. */
+/* Returns true, once, if the descriptor of some work ended the last sleep. */
 static inline bool wait_take_work(struct wait *wait)
 {
     bool ready = wait->work_is_ready;

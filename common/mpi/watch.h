@@ -8,7 +8,7 @@
 struct runtime;
 
 enum watch_means {
-    WATCH_BY_KERNEL, /* by a readable pidfd */
+    WATCH_BY_KERNEL, /* a pidfd of the process becomes readable */
     WATCH_BY_ASKING,
     WATCH_TOO_LATE, /* the process had ended before its pidfd could be opened */
 };
@@ -18,14 +18,14 @@ struct watched {
     int pid;
     int process; /* pidfd, or -1 */
     enum watch_means means;
-    unsigned stopped_looks; /* consecutive checks in which it was stopped */
+    unsigned stopped_looks; /* in how many consecutive checks the process was stopped */
 };
 
 struct watch {
     struct runtime *runtime;
-    struct watched *peers; /* [count] that may concern this rank; owned */
+    struct watched *peers; /* [count] peers whose end may concern this rank; owned */
     unsigned count;
-    int set; /* epoll set: readable if one has ended */
+    int set; /* epoll set; readable after a peer has ended */
     uint64_t ask_ns;
 };
 
@@ -37,13 +37,13 @@ void watch_fini(struct watch *watch);
 void watch_begin(struct watch *watch, unsigned rank);
 
 bool watch_has_ended(const struct watch *watch, unsigned rank);
-/* The rank is another process now, whose hello has arrived. watch_begin() must be called next. */
+/* Notes that another process, whose hello has arrived, has taken the place of the rank. watch_begin() must follow. */
 void watch_renew(struct watch *watch, unsigned rank);
 
 void watch_look(struct watch *watch);
-/* For another thread: makes its epoll set readable, once per peer, when one ends. */
+/* Makes the epoll set of another thread readable, once per peer, when a peer ends. */
 void watch_add_to(const struct watch *watch, int set);
-/* Also for another thread: true if a peer has ended without leaving in order, and which. */
+/* Returns true, and sets `*rank`, if a peer has ended without leaving in order. May be called by another thread. */
 bool watch_has_lost(const struct watch *watch, unsigned *rank);
 /* Checks peers without a pidfd and ends stopped masters, once per second. */
 void watch_ask(struct watch *watch, uint64_t now_ns);
