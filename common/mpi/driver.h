@@ -43,7 +43,7 @@ struct stores {
     unsigned first, count;
 };
 
-/* The data of this boundary can be released when the sends numbered below `over` are finished (net.over). */
+/* The data of this boundary are released when `over` sends of this rank are finished: see `over` of struct net. */
 struct release {
     uint64_t boundary_at, over;
 };
@@ -255,10 +255,10 @@ void link_drop_late(struct link *link, unsigned from, const struct message *mess
 /* Returns the first of several jobs to compute in this turn, or NULL. */
 struct driver *arbiter_begin(struct link *link);
 
-/* A second job is about to start: the first one gets the core if it has something to compute. */
+/* Call it before a second job starts: gives the core to the first job if that has something to compute. */
 void arbiter_share(struct link *link);
 
-/* A job has gone: if one job remains, it gets the core. */
+/* Call it after a job has gone: if one job remains, gives it the core. */
 void arbiter_leave(struct link *link);
 
 void arbiter_note_chunk(struct driver *driver);
@@ -356,5 +356,5 @@ bool asks_hold_back(struct driver *driver, unsigned to, const struct message **m
  * core next. */
 struct driver *asks_take(struct link *link, struct message *message);
 
-/* When a REQUEST that is held back may be sent. NEVER: only after another event. */
+/* Returns when a REQUEST that is held back may be sent; NEVER if another event must come first. */
 uint64_t asks_due_ns(const struct link *link);

@@ -47,10 +47,10 @@ void peers_fini(struct peers *peers);
 /* Changes a state. An illegal move is printed and ends the process. Returns whether the state changed. */
 bool peers_move(struct peers *peers, unsigned rank, enum peer_event event);
 
-/* Takes an ended peer, each once, and makes it CLOSED. `in_order`: it left. */
+/* Returns an ended peer, each peer once, and makes it CLOSED. Sets `*in_order` to whether it left in order. */
 bool peers_take_ended(struct peers *peers, unsigned *rank, bool *in_order);
 
-/* Takes a peer that this rank's machine declared lost, each once, and makes it LOST. */
+/* Returns a peer that this rank's machine declared lost, each peer once, and makes it LOST. */
 bool peers_take_fenced(struct peers *peers, unsigned *rank);
 
 bool peers_check(const struct peers *peers);

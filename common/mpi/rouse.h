@@ -6,5 +6,4 @@
 
 struct runtime;
 
-/* Continues stopped ranks of this node after an END; cheap otherwise. */
 void rouse_look(struct runtime *runtime, uint64_t now_ns);
