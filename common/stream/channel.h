@@ -19,14 +19,14 @@ enum channel_result {
     CHANNEL_WRITES = -2, /* call again when the socket is writable */
     CHANNEL_BROKEN = -3, /* the peer or the network closed the connection */
     CHANNEL_FAILED = -4, /* the peer violated TLS or has another key */
-    CHANNEL_WAITS = -5,  /* call again when channel_awaits() is readable; only of the handshake */
+    CHANNEL_WAITS = -5,  /* only from channel_handshake(): call again when channel_awaits() is readable */
 };
 
 struct channel {
     const struct stream_world_ops *ops;
     int fd;
     struct tls_session *tls;
-    struct greeting *greeting; /* owned; NULL if there is none, and after the handshake */
+    struct greeting *greeting; /* owned; NULL if there is no greeting, and after the handshake */
 };
 
 /* Takes over the socket, with TLS unless `tls` is NULL. -1: out of memory; the caller then keeps the socket. */
@@ -53,5 +53,5 @@ int channel_flush(struct channel *channel);
 /* True if the last channel_read() received bytes from the socket, even if it returned none. */
 bool channel_has_heard(const struct channel *channel);
 
-/* True if bytes can be read without the socket becoming readable. */
+/* True if bytes are buffered that can be read although the socket may not become readable. */
 bool channel_has_more(const struct channel *channel);

@@ -29,8 +29,8 @@ struct connection_user {
     /* May close the connection. */
     enum connection_verdict (*receive)(struct connection *connection, void *context, const struct frame_head *head,
                                        const unsigned char *body, struct error *error);
-    /* The connection is over, and the callee closes it. `why` is the fault of the peer, or NULL if the connection
-     * broke. */
+    /* Called when the connection is over; the callee must close it. `why`: what the peer did wrong; NULL: the
+     * connection broke. */
     void (*ended)(struct connection *connection, void *context, const char *why);
 };
 
@@ -43,16 +43,17 @@ struct connection {
     const struct connection_user *user;
     void *context;
     struct stream_watch *readable, *writable;
-    struct stream_watch *awaited; /* what the handshake waits for other than the socket; owned; NULL: nothing */
-    bool is_busy;                 /* a function is running, which frees the connection if it was closed */
+    struct stream_watch
+        *awaited; /* the descriptor besides the socket that the handshake waits for; owned; may be NULL */
+    bool is_busy; /* a function uses the connection, and frees it at its end if it was closed meanwhile */
     bool is_paused;
     bool waits;
-    unsigned char *input; /* [input_capacity] unprocessed from input_begin to input_end; owned */
+    unsigned char *input; /* [input_capacity]; bytes input_begin .. input_end - 1 are unprocessed; owned */
     size_t input_begin, input_end, input_capacity;
     struct fifo output;
-    struct session *session; /* frames of the session are written after `output`; borrowed; NULL: none yet */
+    struct session *session; /* its frames are written after `output`; borrowed; NULL until there is a session */
     uint64_t heard_ns, sent_ns;
-    uint64_t number; /* order among accepted connections; 0: not accepted */
+    uint64_t number; /* number among the accepted connections, from 1; 0: this end has connected */
     int refusal;     /* errno of a failed attempt to connect */
     char name[ENDPOINT_NAME_MAX];
 };
@@ -68,8 +69,8 @@ void connection_give(struct connection *connection, const struct connection_user
 /* Sets the size of the largest frame that is accepted. */
 int connection_widen(struct connection *connection, size_t body_bytes);
 
-/* Sends a frame outside of a session, which has nothing to write. -1: out of memory. Afterwards the connection may be
- * over, as after each of the next functions. */
+/* Sends a frame that belongs to no session; a session must have nothing to write. -1: out of memory. Afterwards the
+ * connection may be over, as after each of the next functions. */
 int connection_send(struct connection *connection, enum frame_type type, const unsigned char *body, size_t size);
 
 /* Sends an acknowledgement if it needs a frame of its own. */

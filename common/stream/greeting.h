@@ -28,8 +28,8 @@ struct greeting {
 
 struct greeting *greeting_new(bool brings);
 
-/* Continues. Returns 0 after the end, or a channel_result, with an error for CHANNEL_FAILED. After CHANNEL_WAITS call
- * again when the descriptor of `asking` is readable. */
+/* Continues the greeting. Returns 0 when it is over, or a channel_result; CHANNEL_FAILED comes with an error. After
+ * CHANNEL_WAITS call it again when the descriptor of `asking` is readable. */
 int greeting_go_on(struct greeting *greeting, const struct stream_world_ops *ops, int fd, struct error *error);
 
 void greeting_free(struct greeting *greeting);

@@ -42,8 +42,8 @@ struct stream_times {
 #define STREAM_NEVER UINT64_MAX
 
 enum peer_state {
-    PEER_ASKS,  /* wants to join; the user of the streams is told of it */
-    PEER_STAYS, /* the user has accepted it */
+    PEER_ASKS,  /* the peer wants to join, and the user of the streams has not answered */
+    PEER_STAYS, /* the user of the streams has accepted the peer */
     PEER_IS_GONE,
 };
 
@@ -55,22 +55,22 @@ struct peer {
     unsigned char token[FRAME_TOKEN_BYTES];
     uint32_t first_rank;
     struct session session;
-    struct connection *connection; /* owned; NULL: broken */
+    struct connection *connection; /* owned; NULL: the connection is broken */
     uint64_t newest;
-    uint64_t gone_ns; /* end of the grace time of a broken connection */
+    uint64_t gone_ns; /* if the connection is broken, when the grace time ends */
     uint64_t beaten_ns;
-    bool is_silent; /* its connection ends for lack of input */
-    size_t kept;    /* how many of its messages and data wait for streams_poll(); the event `due` follows if is_due */
+    bool is_silent; /* the connection is being ended because nothing arrived for too long */
+    size_t kept;    /* how many of its messages and data wait for streams_poll(); if is_due, the event `due` follows */
     bool is_due;
     enum stream_event_type due;
-    bool is_unflushed; /* it is in the list of peers with gathered output */
+    bool is_unflushed; /* the peer is in the list `unflushed` of struct streams */
     struct peer *next_unflushed;
-    bool has_left;  /* sent BYE */
-    bool is_parted; /* received BYE */
+    bool has_left;  /* the peer has sent BYE */
+    bool is_parted; /* this end has sent BYE */
     bool is_dropped;
 };
 
-/* A connection without a HELLO, or a refused one that may still read the reason. */
+/* A connection that has sent no HELLO yet, or that was refused and may still read the reason. */
 struct stranger {
     struct stranger *next, **link;
     struct streams *streams;
@@ -88,8 +88,8 @@ struct listener {
 
 enum joiner_answer {
     JOINER_NO_ANSWER,
-    JOINER_REFUSED,   /* the set rejects it, or cannot be asked */
-    JOINER_MET_OTHER, /* the answer came from something else */
+    JOINER_REFUSED,   /* the set refused the pod, or could not be asked */
+    JOINER_MET_OTHER, /* something other than the set answered */
 };
 
 struct joiner {
@@ -98,11 +98,11 @@ struct joiner {
     struct stream_lineup lineup;
     struct connection *connection;
     uint64_t deadline_ns;
-    uint64_t retry_ns; /* start of the next attempt; STREAM_NEVER */
+    uint64_t retry_ns; /* when the next attempt begins; STREAM_NEVER: not planned */
     uint64_t backoff_ns;
-    uint64_t return_ns; /* limit of the next attempt to reconnect */
+    uint64_t return_ns; /* how long the next attempt to reconnect may take */
     uint64_t beaten_ns;
-    uint64_t until_ns; /* end of the patience for the first welcome */
+    uint64_t until_ns; /* until when the first welcome is waited for */
     enum joiner_answer answer;
     struct error reason;
     struct stream_welcome welcome;
@@ -111,32 +111,32 @@ struct joiner {
 
 struct streams {
     struct streams_setup setup;
-    struct stream_world machine; /* used unless another world is given */
+    struct stream_world machine; /* the real world; used if the setup gives no other */
     struct stream_world *world;
     struct stream_times times;
     struct tls *tls;
     struct listener *listeners;
     size_t listener_count;
     struct stranger *strangers;
-    unsigned waiting; /* strangers and asking peers */
+    unsigned waiting; /* number of strangers and of peers in state PEER_ASKS */
     uint64_t accepted;
     struct peer **peers; /* [peer_count] sorted by number; owned */
     size_t peer_count, peer_capacity;
     unsigned next_number;
     size_t gone;
-    size_t due; /* peers with an event and no waiting messages */
+    size_t due; /* number of peers whose event `due` is next, because no message waits before it */
     struct fifo inbox;
     struct fifo polled;
     size_t polled_bytes;
     bool is_full;
     bool gathers;           /* output is held back until streams_flush() */
-    struct peer *unflushed; /* peers with such output */
+    struct peer *unflushed; /* list of peers whose output is held back */
     struct joiner *joiner;
     struct stream_watch *timer;
     uint64_t wakes_ns;
-    uint64_t due_ns;    /* `wakes_ns`, but not before it was set */
-    uint64_t stood_ns;  /* when this end was last found to have been stopped; 0: never */
-    uint64_t warned_ns; /* when a stranger was last warned about; `unwarned` have come since */
+    uint64_t due_ns;    /* `wakes_ns` or, if later, the time at which that was set */
+    uint64_t stood_ns;  /* when this end last noticed that it had been stopped; 0: never */
+    uint64_t warned_ns; /* when the last warning about a stranger was given; `unwarned` counts strangers since */
     unsigned unwarned;
     uint64_t listens_ns; /* when connections are accepted again; 0: now */
 };
@@ -178,7 +178,7 @@ void peer_end(struct peer *peer, bool is_told, enum stream_event_type told);
 
 void peer_tell_nothing(struct peer *peer);
 
-/* Does what is due. Returns the time of the next call. */
+/* Handles the time limits of the peer. Returns when it must be called next. */
 uint64_t peer_tick(struct peer *peer, uint64_t now);
 
 void stranger_free(struct stranger *stranger);

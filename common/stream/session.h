@@ -20,11 +20,12 @@
 
 struct session {
     struct fifo kept;      /* unacknowledged frames with their heads */
-    uint64_t acknowledged; /* frames that the peer has */
-    uint64_t written;      /* frames written completely, on any connection */
-    /* frames written completely on this connection, or not needed on it: upper bound of acknowledgements */
+    uint64_t acknowledged; /* number of frames that the peer has received */
+    uint64_t written;      /* number of frames written completely, on any connection */
+    /* Number of frames that this connection has written completely or need not write; the peer can acknowledge no
+     * more. */
     uint64_t whole;
-    size_t written_to;   /* bytes of `kept` written on this connection */
+    size_t written_to;   /* how many bytes of `kept` this connection has written */
     size_t unbegun_from; /* offset in `kept` of the first frame of which nothing was written */
     uint64_t received;
     size_t untold_bytes; /* bytes received since the last acknowledgement */
@@ -60,9 +61,9 @@ int session_acknowledge(struct session *session, uint32_t received);
 /* True if `received` is a possible count of the peer. */
 bool session_can_resume(const struct session *session, uint64_t received);
 
-/* Resumes on a new connection. The peer has `received` frames. */
+/* Resumes the session on a new connection. `received`: how many frames the peer has received. */
 void session_resume(struct session *session, uint64_t received);
 
-/* Bytes that are not acknowledged, and bytes that are not written yet, heads included. */
+/* These return how many bytes are not acknowledged, and how many are not written yet, heads included. */
 size_t session_unacknowledged(const struct session *session);
 size_t session_unwritten(const struct session *session);

@@ -35,7 +35,7 @@ struct stream_lineup {
 };
 
 struct stream_welcome {
-    uint32_t first_rank; /* of its master; its workers follow */
+    uint32_t first_rank; /* rank of the pod's master; the workers follow */
     const char *words;   /* command line for its ranks, each word with '\0' */
     size_t words_bytes;  /* at most STREAM_WORDS_MAX */
     bool is_near;        /* set for a pod that joined by a Unix socket: the set is on its node */
@@ -46,8 +46,8 @@ enum stream_event_type {
     STREAM_MESSAGE, /* from a welcomed peer */
     STREAM_DATA,    /* at the listening end: data of a preceding message */
     STREAM_LEFT,    /* a peer has left in order: no further messages in either direction */
-    /* a peer is lost: it stayed away beyond the grace time, or violated the protocol, or left before the answer. No
-     * further messages in either direction. Never comes after streams_part() */
+    /* A peer is lost: it did not return within the grace time, violated the protocol, or left before the answer. No
+     * further messages in either direction. Never comes after streams_part(). */
     STREAM_LOST,
 };
 

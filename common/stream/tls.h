@@ -13,8 +13,8 @@ struct stream_world_ops;
 struct tls;
 struct tls_session;
 
-/* Makes the state for all connections of a listening or connecting end. The key of STREAM_KEY_BYTES is copied; NULL:
- * only connections with keys of their own. */
+/* Makes the state for all connections of a listening or connecting end. Copies the key of STREAM_KEY_BYTES; NULL: each
+ * connection needs a key of its own. */
 struct tls *tls_new(const unsigned char *key, bool listens, struct error *error);
 void tls_free(struct tls *tls);
 
