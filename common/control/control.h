@@ -15,9 +15,9 @@ struct control *control_new(struct event_base *base, const char *version, const 
 /* Prints the address of the TCP port, if any, on standard error in the name of `program`. */
 void control_tell_port(const struct control *control, const char *program);
 
-/* A job of the set has changed its state: waiting clients are answered in the next turn. NULL is allowed. */
+/* Notes that a job of the set has changed its state, so that the next turn answers waiting clients. NULL is allowed. */
 void control_note_change(struct control *control);
 
-/* The run (exit status) or set is over: answers waiting clients and removes the socket. Call it before the base is
+/* Ends the session with this exit status: answers waiting clients and removes the socket. Call it before the base is
  * freed. */
 void control_free(struct control *control, int status);

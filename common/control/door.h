@@ -17,7 +17,7 @@ struct evhttp_request;
 struct door_share {
     struct event_base *base;
     uint64_t began_ns;
-    bool is_whole; /* the run is over: clients get all of the time */
+    bool is_whole; /* the run is over, so clients may use all of the time */
 };
 
 void door_set_timer(struct event *timer, long us);
@@ -48,16 +48,17 @@ int door_refusal(struct evhttp_request *request, const struct address *address, 
                  const char **text);
 
 struct door_stay {
-    size_t untaken;   /* bytes of its answer that it has not read; initially 0 */
-    unsigned idle_ms; /* time without reading; initially 0 */
+    size_t untaken;   /* how many bytes of its answer the client has not read; initially 0 */
+    unsigned idle_ms; /* for how long the client has read nothing; initially 0 */
 };
 
 /* Keeps the client connected, without reading its input, until door_end(), or door_let_go() after door_takes()
  * fails. */
 void door_let_stay(struct evhttp_request *request);
 
-/* Checks such a client, every `turn_ms`. False if it is gone, or if part of the answer is pending and it has read
- * nothing for DOOR_STUCK_S. A late check counts only once: if the server itself stopped, its clients were not stuck. */
+/* Checks a client of door_let_stay(); call it every `turn_ms`. Returns false if the client is gone, or if it has read
+ * nothing of a pending answer for DOOR_STUCK_S. A late check counts as one, because clients were not stuck while the
+ * server itself was stopped. */
 bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms);
 
 /* Ends the answer. Pending data are sent, within DOOR_STUCK_S; then the client may send further requests. */
@@ -66,7 +67,7 @@ void door_end(struct evhttp_request *request);
 /* Ends the connection immediately and frees the request. */
 void door_let_go(struct evhttp_request *request);
 
-/* Accepts all pending clients without a pause, when the share is whole. NULL is allowed. */
+/* Accepts all pending clients at once; call it when `is_whole` is set. NULL is allowed. */
 void door_admit_all(struct door *door);
 
 /* Ends all connections. NULL is allowed. */

@@ -25,8 +25,8 @@ struct control_counts {
     uint64_t free;
     uint64_t chunks;
     uint64_t refills;
-    uint64_t recalls;  /* that returned work that was not begun */
-    uint64_t reissued; /* chunks of lost workers, assigned again */
+    uint64_t recalls;  /* how many RECALLs returned work */
+    uint64_t reissued; /* how many chunks of lost workers were assigned again */
     uint64_t messages_sent, bytes_sent;
 };
 
@@ -42,14 +42,14 @@ struct control_job {
     struct progress progress;
     struct pace_band band;
     uint64_t failed;
-    struct control_counts counts; /* only for metrics: of a running job, or of a run */
+    struct control_counts counts; /* only for metrics; set if the job runs, and always for the job of a run */
     const char *technique;
     const char *topology;
     const char *output;
-    const char *waits_for; /* of a job of a set; NULL or empty: it does not wait */
-    const char *reason;    /* why a job of a set failed; NULL or empty: unknown, or it has not failed */
-    int status;            /* exit status of a job that is over, else below 0 */
-    /* of a job of a set, like all members below */
+    const char *waits_for; /* what a job of a set waits for; NULL or empty: it does not wait */
+    const char *reason;    /* why a job of a set failed; NULL or empty if that is unknown or it has not failed */
+    int status;            /* exit status of the job; negative if it is not over */
+    /* The members from here on are only for jobs of a set. */
     int priority;
     unsigned weight;
     bool is_open;
@@ -59,7 +59,7 @@ struct control_job {
     time_t submitted, began, ended; /* 0: not yet */
 };
 
-/* Existing jobs, and jobs finished in this session. */
+/* Number of jobs that wait and run now, and of jobs that have ended in this session. */
 struct metrics_counts {
     uint64_t waiting, running, done, failed, cancelled;
 };
@@ -72,9 +72,9 @@ struct control_session {
     time_t ended;              /* 0: still running; for metrics */
     int status;                /* exit status of the supermaster; negative: still running */
     const char *http;          /* URL at the TCP port; empty: none */
-    const char *token_file;    /* for that URL; empty: none */
+    const char *token_file;    /* file with the token for that URL; empty: none */
     const char *pods_file;     /* ticket for pods; empty: pods cannot join */
-    unsigned masters, workers; /* initial ranks and those of present pods */
+    unsigned masters, workers; /* numbers of initial ranks and of ranks of present pods */
     struct metrics_counts counts;
 };
 
@@ -83,7 +83,7 @@ struct pod_figures {
     unsigned rank;
     unsigned workers, cores;
     const char *node;
-    bool leaves; /* gets no further jobs and leaves after its present ones */
+    bool leaves; /* the pod gets no further jobs and leaves after its present ones */
 };
 
 json_t *control_pod_json(const struct pod_figures *pod);

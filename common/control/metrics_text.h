@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As many jobs can run in a set. */
+/* The most jobs that can run in a set. */
 #define METRICS_JOBS_MAX 64
 
 enum metrics_format {

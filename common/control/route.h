@@ -37,9 +37,10 @@ struct control_route {
     uint64_t pod;    /* rank of its master, for CONTROL_POD */
     unsigned wait_s; /* how long to wait for a change, for CONTROL_JOB and CONTROL_FAILURES */
     bool finishes;   /* finish what runs when a job is cancelled or a pod leaves */
-    /* start: ID for CONTROL_JOBS, index for CONTROL_RANKS and CONTROL_FAILURES, byte for CONTROL_OUTPUT; default 0 */
+    /* Where the answer starts: an ID for CONTROL_JOBS, an index for CONTROL_RANKS and CONTROL_FAILURES, a byte for
+     * CONTROL_OUTPUT; default 0. */
     uint64_t from;
-    uint64_t limit; /* of a list; 0: default */
+    uint64_t limit; /* the most entries of a list; 0: the default */
     enum control_wanted wanted;
     enum control_stream stream;
 };

@@ -22,7 +22,7 @@ struct control_folders {
 };
 
 struct control_socket {
-    int fd; /* listens; -1: none; owned by the function that takes it */
+    int fd; /* listening socket, owned by the function that takes it; -1: none */
     char path[CONTROL_PATH_MAX];
     dev_t device; /* of the file at the path */
     ino_t inode;
@@ -44,7 +44,7 @@ bool control_is_named(const struct control_socket *made);
 /* Also removes the folder if it is empty. */
 void control_unlink(struct control_socket *made);
 
-/* -1 with errno; ECONNREFUSED: abandoned. */
+/* Connects to a control socket. -1 with errno; ECONNREFUSED means that the socket was abandoned. */
 int control_connect(const char *path);
 
 /* Calls `each` with path and name (without ending) of each socket that is served. Removes abandoned ones. */

@@ -17,7 +17,7 @@ enum refusal {
     REFUSAL_NONE,
     REFUSAL_WRONG,
     REFUSAL_ABSENT,
-    REFUSAL_CONFLICT, /* not in the present state of job or set */
+    REFUSAL_CONFLICT, /* the present state of the job or set does not allow the request */
     REFUSAL_BROKEN,   /* the set cannot write its files */
     REFUSAL_FULL,     /* no room at present */
 };
