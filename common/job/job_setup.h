@@ -22,8 +22,8 @@ struct job_setup {
     struct description description;
     uint64_t first, count; /* the part of the loop that this job runs */
     uint64_t step_iterations;
-    bool min_chunk_raised; /* because of the distance of the dependencies */
-    uint64_t record_bytes; /* per iteration, or RECORD_VARIABLE */
+    bool min_chunk_raised; /* the minimum chunk was raised to the distance of the dependencies */
+    uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE */
     bool collect;          /* results go to an output; otherwise workers only digest them */
 };
 

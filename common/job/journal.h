@@ -31,15 +31,15 @@ struct journal_file {
 enum journal_state journal_read(struct journal_file *file, const char *path, struct error *error);
 void journal_file_fini(struct journal_file *file);
 
-/* Fails, naming the first difference, if `there`, from the file `path`, is of another job. Growth is ignored. */
+/* Fails if `there`, the head of the file `path`, is of another job than `here`; the error names the first difference.
+ * Ignores growth. */
 int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
                     struct error *error);
 
-/* Recovery points that are kept: the last one within the iterations done from the beginning of the loop, and later
- * ones. */
+/* How many recovery points are kept: the last one up to which all iterations are done, and later ones. */
 #define JOURNAL_POINTS 3
 
-/* Growths that are kept; if there are more, every second one is dropped. */
+/* How many growths are kept; if there are more, every second one is dropped. */
 #define JOURNAL_GROWTHS 64
 
 struct journal {

@@ -110,7 +110,7 @@ struct journal_content {
 };
 
 enum journal_decoded {
-    JOURNAL_GOOD, /* head and all records up to `valid` */
+    JOURNAL_GOOD, /* `content` has the head and all records up to `valid` */
     JOURNAL_FOREIGN,
     JOURNAL_OTHER_VERSION,
     JOURNAL_BAD_HEAD,    /* truncated or corrupted before the first record */

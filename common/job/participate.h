@@ -9,7 +9,8 @@
 struct participant {
     enum role role;
     bool has_threads; /* see struct introduction */
-    /* ticket of the set that a master joins as a pod, and how long to wait for the set; borrowed; NULL: none */
+    /* Ticket of the set that a master joins as a pod, borrowed, and how long it waits for the set; NULL: it joins none.
+     */
     const char *ticket;
     uint64_t patience_ns;
     /* Runs the job with command line word[words]. Returns the exit status. */

@@ -12,19 +12,19 @@
 
 struct resume {
     char path[JOB_JOURNAL_PATH_MAX];
-    char *text; /* names the job; owned */
+    char *text; /* the text of `head`, which names the job; owned */
     struct journal_head head;
     struct journal_growth growths[JOURNAL_GROWTHS];
     bool grows;
     struct journal_file earlier; /* journal of the resumed run; empty if there is none */
     bool resumed;
-    bool is_over;   /* resumed and complete: nothing remains to do */
-    bool goes_on;   /* resumed and complete: the final files exist, and parts are made from them */
-    bool has_begun; /* a journal without an end exists: its run makes the output */
+    bool is_over;   /* the earlier run is complete, and nothing remains to do */
+    bool goes_on;   /* the earlier run was complete; this run continues it, from parts made of its final files */
+    bool has_begun; /* a journal without an end exists, so the output belongs to the run of that journal */
     struct journal journal;
     unsigned char *point; /* [point_bytes] boundary data of an incomplete recovery point; owned */
     uint64_t point_bytes;
-    struct error failure; /* first failure to record; empty: none */
+    struct error failure; /* the first error in recording; empty: there was none */
 };
 
 void resume_init(struct resume *resume);
@@ -32,8 +32,9 @@ void resume_init(struct resume *resume);
 /* Returns the file that lists the iterations, borrowed from the set-up; NULL if there is no such file, or several. */
 const char *resume_list(const struct job_setup *setup);
 
-/* The first of three steps; changes nothing. Reads the journal for --resume, and rejects a new run that would destroy
- * one that can be resumed. `keeps`: this run keeps a journal. Must be followed by resume_end() or resume_give_up(). */
+/* The first of three steps, which changes no file. Reads the journal for --resume, and rejects a new run that would
+ * destroy the results of a run that can be resumed. `keeps`: this run keeps a journal. Must be followed by resume_end()
+ * or resume_give_up(). */
 int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps, struct error *error);
 
 /* The second step: checks that the output exists, or can be created. */
@@ -42,7 +43,7 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
 /* The third step: takes the usable part of the earlier run. `name` precedes notes on `err` about dropped parts. */
 int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name, struct error *error);
 
-/* Of the iterations that resume_take() has kept, finds those that the kernel reported as failed. */
+/* Finds those iterations that resume_take() has kept and that the kernel reported as failed. */
 int resume_find_failed(const struct resume *resume, const struct job_setup *setup, struct ranges *failed,
                        struct error *error);
 
@@ -59,7 +60,8 @@ int resume_record_growth(struct resume *resume, const struct job_setup *setup, b
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
 
-/* Takes `part`, the bytes from `offset` of `all` in total. Records the recovery point after the last part. */
+/* Takes `part` of a recovery point: its bytes from `offset` on, of `all` bytes. Records the point after the last part.
+ */
 int resume_record_point(struct resume *resume, const struct journal_point *part, uint64_t offset, uint64_t all,
                         struct error *error);
 
@@ -78,8 +80,9 @@ bool resume_is_given_up(const struct resume *resume, const struct job_setup *set
 
 void resume_end(struct resume *resume);
 
-/* After the final files are made: completes the journal if the run is right, otherwise removes it, and closes it. */
+/* Call it after the final files are made: adds the end to the journal if `is_right`, otherwise removes the journal;
+ * then closes it. */
 void resume_conclude(struct resume *resume, const struct job_setup *setup, bool is_right);
 
-/* The run does not begin: removes its journal unless it is that of an earlier run. */
+/* Call it if the run does not begin: removes the journal unless it belongs to an earlier run. */
 void resume_give_up(struct resume *resume);

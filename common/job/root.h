@@ -19,7 +19,7 @@ struct root {
     const char *version;
     unsigned rank;
     FILE *out, *err;   /* streams of the job's messages; borrowed */
-    bool has_launcher; /* the only job of the ranks: their launcher receives its status, see status.h */
+    bool has_launcher; /* this is the only job of the ranks, whose launcher receives its status: see status.h */
     struct job_setup setup;
     struct error error;
     struct results_sink sink;
@@ -27,15 +27,16 @@ struct root {
     int output_lock; /* locks the output against other runs; -1: none */
     struct resume resume;
     bool grows;
-    /* At the end: done by this run, but failed. Borrowed; NULL: only the output tells. */
+    /* Set at the end: iterations that this run has done and that failed. Borrowed; NULL: they must be read from the
+     * output. */
     const struct ranges *done_failed_now;
     struct precedence precedence; /* owned; empty if no iterations wait */
     struct ranges done_failed;    /* failed iterations of earlier runs, if some iterations wait; owned */
-    struct ranges failed;         /* at the end: done but failed; owned */
+    struct ranges failed;         /* set at the end: all iterations that are done but failed; owned */
     struct reasons reasons;
-    bool complete; /* at the end: all done, nothing failed, output made */
+    bool complete; /* set at the end: everything is done, nothing failed, and the output is made */
     bool resumable;
-    bool is_given_up; /* at the end: only with --resume failed */
+    bool is_given_up; /* set at the end: only --resume failed runs what remains */
     struct terminal terminal;
     uint64_t process_start_ns;
     int64_t started_at;
@@ -44,7 +45,8 @@ struct root {
 /* Records the start times. The job is the only one of the ranks and uses standard output and error. */
 void root_init(struct root *root, const char *name, const char *version);
 
-/* For one of several jobs: uses these streams, borrowed, and neither a terminal nor the launcher. Restarts its time. */
+/* For a job of a set: makes it use these streams, which are borrowed, and neither a terminal nor the launcher, and
+ * restarts its time. */
 void root_use_streams(struct root *root, FILE *out, FILE *err);
 
 void root_fini(struct root *root);

@@ -9,8 +9,8 @@
 
 struct startup {
     const char *program, *version;
-    int status; /* for the hello: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
-    char *text; /* to print; owned; NULL if none */
+    int status; /* status for the hello: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
+    char *text; /* page or error to print; owned; NULL: nothing to print */
 };
 
 /* Takes the result of parsing: 0, OPTIONS_HELP, OPTIONS_VERSION or -1 with `error`. */

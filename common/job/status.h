@@ -53,5 +53,5 @@ void status_tell_end(const char *role, int status, bool degraded);
 /* True if `hdss run` has received the summary and prints it. */
 bool status_tell_summary(const char *text);
 
-/* Like status_tell_summary(), for the progress line: text for the terminal, or text that clears it. */
+/* Like status_tell_summary(), for a text that shows or clears the progress line. */
 bool status_tell_progress(const char *text);
