@@ -12,7 +12,7 @@ struct progress {
     const char *name;
     uint64_t done, total;
     uint64_t resumed; /* part of `done` from an earlier run, which does not count for the rate */
-    double elapsed_s; /* since the first assignment; 0 before */
+    double elapsed_s; /* time since the first chunk was assigned; 0 before that */
     unsigned busy, workers;
     unsigned lost;
     bool draining;

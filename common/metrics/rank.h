@@ -12,7 +12,7 @@ enum rank_state {
     RANK_SERVES,
     RANK_COMPUTES,
     RANK_WAITS,
-    RANK_ASIDE, /* waits because its node is excluded */
+    RANK_ASIDE, /* the worker gets no work because its node is excluded */
     RANK_ORPHAN,
     RANK_LOST,
     RANK_LEFT,
@@ -22,19 +22,20 @@ struct rank_figures {
     unsigned rank;
     bool is_master;
     enum rank_state state;
-    unsigned node;    /* of a worker; RANK_NONE: unknown */
-    const char *host; /* of the node; NULL: unknown; borrowed */
-    unsigned master;  /* of a worker; RANK_NONE: none */
-    /* of masters: assigned workers, and those computing at the last report */
-    unsigned workers, busy;
-    bool has_counts; /* of workers, like all below: `done` to `wait_s` are known; `done` may be known of masters too */
-    uint64_t done, chunks;    /* iterations with stored results; computed chunks */
-    double compute_s, wait_s; /* in the kernel, and idle, for computed chunks */
+    unsigned node;          /* node of a worker; RANK_NONE: unknown */
+    const char *host;       /* name of the node, borrowed; NULL: unknown */
+    unsigned master;        /* master of a worker; RANK_NONE: it has none */
+    unsigned workers, busy; /* of a master: its workers, and how many of them computed at its last report */
+    /* The members from here on are for workers; only `done` may also be known of a master. `has_counts`: `done` to
+     * `wait_s` are known. */
+    bool has_counts;
+    uint64_t done, chunks;    /* number of iterations with stored results, and of computed chunks */
+    double compute_s, wait_s; /* time in the kernel, and idle time, of the computed chunks */
     double power;
     double load; /* processes per core including itself; 0: unknown */
     bool has_chunk;
     uint64_t first, count;
     uint64_t left;
     double since_s;
-    const char *command; /* of a task; NULL: none, or unknown; borrowed */
+    const char *command; /* command of the running task, borrowed; NULL: there is none, or it is unknown */
 };

@@ -23,13 +23,13 @@ struct reason {
     uint64_t count;
     /* the first such task */
     uint64_t number;
-    char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX]; /* last line of its errors */
+    char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX]; /* `error`: last line of the task's error output */
 };
 
 struct reasons {
     struct reason items[REASONS_MAX];
     unsigned count;
-    uint64_t others; /* tasks with further reasons */
+    uint64_t others; /* number of failed tasks whose reason did not fit into `items` */
 };
 
 /* Counts a failed task; errors[length] is its error output. */

@@ -28,26 +28,26 @@ struct report_worker {
     unsigned node;
     unsigned master; /* rank that served the worker; with the central topology the supermaster */
     double power;
-    double weight; /* learned by the technique; 0: not adaptive */
-    double load;   /* mean of the loads used for its chunks; 0: not measured */
+    double weight; /* the weight that the technique has learned; 0: the technique is not adaptive */
+    double load;   /* mean of the loads for which its chunks were cut; 0: not measured */
     uint64_t iterations, chunks;
     bool is_of_pod;
     bool has_left;
-    double presence_s; /* between first assignment and last commit of the run */
+    double presence_s; /* how long the worker was present between first assignment and last commit of the run */
     double compute_s;
     double wait_s;    /* idle, from its first request to the end of the run */
     unsigned threads; /* 0: one thread, without thread statistics */
     uint64_t thread_chunks;
     double thread_max_over_mean, thread_cov;
-    /* `cores`: the worker's share, if the workers of its node have more threads than the node has cores. `processor_s`:
-     * processor time from its first chunk to its end. Both are 0 if there are enough cores, or the worker waits instead
-     * of computing, is slowed down, or was lost. */
+    /* `cores`: the worker's share of the cores if the workers of its node have more threads than the node has cores.
+     * `processor_s`: its processor time from its first chunk to its end. Both are 0 if there are enough cores. They are
+     * also 0 if the worker's iterations wait instead of computing, if it is slowed down, or if it was lost. */
     double cores, processor_s;
-    double finish_s; /* from the first assignment of the run to its last completion; 0: no chunk */
+    double finish_s; /* from the first assignment of the run to the worker's last completion; 0: it had no chunk */
 };
 
 struct report_step {
-    double elapsed_s; /* first assignment to last commit; 0: done by an earlier run, or not done */
+    double elapsed_s; /* first assignment to last commit; 0: the step was done by an earlier run, or is not done */
     uint64_t chunks;
     uint64_t *cut;
 };
@@ -70,10 +70,10 @@ struct report_recalls {
 
 struct report_failure {
     struct range range;
-    unsigned rank; /* of the worker; REPORT_NO_RANK: several died of the iterations */
+    unsigned rank; /* the worker; REPORT_NO_RANK: several workers died of the iterations */
     bool given_up; /* false: only this attempt failed, and the iterations were tried again */
     char *text;
-    bool not_run; /* not run because of the failure of another iteration */
+    bool not_run; /* the iterations were not run because another iteration failed */
 };
 
 #define REPORT_NO_RANK UINT_MAX
@@ -92,8 +92,8 @@ struct report_spread {
 struct report_aside {
     unsigned node;
     uint64_t failed;
-    unsigned worked, beside; /* tasks on other nodes in that time: successful ones, and all */
-    bool is_back;            /* got work again because all others were lost; the other members are unset */
+    unsigned worked, beside; /* numbers of successful tasks, and of all tasks, on other nodes in that time */
+    bool is_back;            /* the node got work again because all others were lost; `failed` to `beside` are unset */
 };
 
 /* Iterations with different results from different workers. */
@@ -101,14 +101,14 @@ struct report_mismatch {
     struct range range;
     unsigned workers;
     unsigned rank[3];
-    int wrong; /* 0 or 1: index of the one that differs from both others; -1: all differ */
+    int wrong; /* index in `rank`, 0 or 1, of the worker that differs from both others; -1: all differ */
 };
 
 /* Iterations that were computed twice. */
 struct report_verify {
     double share;
     uint64_t seed;
-    /* iterations; unverified: selected, but no other worker could compute them */
+    /* Numbers of iterations. `unverified`: selected, but no other worker could compute them. */
     uint64_t alike, differing, unverified;
     const struct report_mismatch *list; /* [count] in order of arrival; limited */
     size_t count;
@@ -129,10 +129,11 @@ struct report_simulation {
     unsigned nodes;
     const char *costs; /* file, distribution, or "model" */
     struct report_recorded recorded;
-    uint64_t seed;                    /* of the order of simultaneous events; 0: fixed order */
-    unsigned repetitions;             /* runs with other seeds, of which this one has the median loop time; 0: none */
+    uint64_t seed;        /* seed of the order of simultaneous events; 0: the order is fixed */
+    unsigned repetitions; /* number of runs with different seeds; this one has the median loop time; 0: one */
     double least_s, median_s, most_s; /* loop times of these runs */
-    /* share of the loop time spent on events, for masters the maximum; negative: unknown */
+    /* Fraction of the loop time that the supermaster, and the busiest master, spent handling events; negative:
+     * unknown. */
     double supermaster_busy, master_busy;
 };
 
@@ -147,15 +148,15 @@ struct report {
     const struct sched_spec *thread_technique;          /* among a worker's threads; NULL: no threads */
     struct sched_value_used measured[SCHED_PARAMS_MAX]; /* parameters of the technique */
     unsigned measured_count;
-    bool technique_by_kernel;    /* default for iterations that wait or have effects */
-    const struct choice *choice; /* candidates for `technique`; NULL: given by the user */
+    bool technique_by_kernel;    /* `technique` is the default for iterations that wait or have effects */
+    const struct choice *choice; /* the candidates for `technique`; NULL: it was not chosen by measurement */
     enum sched_weighting weighting;
     uint64_t min_chunk, max_chunk; /* max_chunk 0: there is none */
     uint64_t sync_points;          /* points in each chunk of a loop with dependencies; 0: iterations are independent */
     uint64_t first;                /* beginning of the part that --iterations asks for; 0 by default */
     uint64_t iterations;           /* of the loop, or of that part */
     unsigned masters, workers, nodes;
-    unsigned cores;     /* that the ranks on all nodes may use; 0: unknown */
+    unsigned cores;     /* how many cores the ranks on all nodes may use; 0: unknown */
     int64_t started_at; /* seconds since 1970-01-01 UTC */
     double elapsed_s;   /* first assignment to last commit; 0: no assignment */
     double startup_s;   /* program start to first assignment */
@@ -170,7 +171,7 @@ struct report {
     size_t failure_count;
     const struct report_aside *aside;
     size_t aside_count;
-    const struct range *failed_tasks; /* done, but failed; in order */
+    const struct range *failed_tasks; /* ranges of tasks that are done but have failed, in order */
     size_t failed_task_count;
     const struct reasons *reasons;
     const struct report_worker *worker_stats;
@@ -182,8 +183,8 @@ struct report {
 
     bool grows;            /* this and the next members are for the summary only: more iterations could have followed */
     bool is_cancelled;     /* running iterations were not finished */
-    const char *failure;   /* REPORT_FAILED: one line; NULL: printed elsewhere */
-    const char *journal;   /* for resuming the run; NULL: not possible */
+    const char *failure;   /* REPORT_FAILED: why the run failed, in one line; NULL: that is printed elsewhere */
+    const char *journal;   /* journal from which the run can be resumed; NULL: it cannot */
     bool rest_is_given_up; /* only --resume failed runs the rest */
     const char *output;
     bool are_tasks; /* iterations are called tasks and counted from 1 */
@@ -200,7 +201,7 @@ struct report {
      * A worker with enough cores counts one per thread. */
     struct {
         double cores;
-        double compute_s; /* sum over the threads of report_computing_s(); `cores` is 0 if none are shared */
+        double compute_s; /* sum over the threads of report_computing_s(); `cores` is 0 if no cores are shared */
     } shared;
     double cost_s; /* parallel cost: elapsed time times threads, or times cores if these are shared */
     struct report_spread imbalance;

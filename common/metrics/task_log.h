@@ -26,7 +26,7 @@ struct task_row {
     uint64_t received; /* bytes of output including errors */
     int64_t exit, signal;
     struct task_text host, command;
-    /* of TASK_LOG_HDSS, like all members below; else 0 and empty */
+    /* The members from here on are only in TASK_LOG_HDSS; otherwise they are 0 or empty. */
     uint64_t worker, node, peak_kib, tries;
     double cpu_s;
     uint64_t out, err;    /* bytes in the files of output and errors */
