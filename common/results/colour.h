@@ -19,10 +19,10 @@
 struct colours {
     enum hdss_type type;
     uint8_t map[COLOUR_STEPS][3];
-    /* for integers, in the unsigned order of integer_at(); `from` and `to` are for reals */
+    /* For integers, which are compared in the unsigned order of integer_at(); `from` and `to` are for reals. */
     bool has_full;
     double rank_weight;
-    uint64_t full, nothing; /* drawn black and as "not computed" */
+    uint64_t full, nothing; /* the values that are drawn black, and as "not computed" */
     uint64_t lowest, highest;
     uint64_t *bins; /* histogram, after colours_settle() the colour steps; owned */
     double from, to;

@@ -32,7 +32,7 @@ bool part_head_get(struct part_head *head, const unsigned char in[PART_HEAD_BYTE
  * name, or replaces its .out. */
 const char *parts_stream_file(const char *path, const char *ending, char file[PATH_MAX]);
 
-/* These correspond to the functions of the same names in results.h. */
+/* These work like the functions of the same names in results.h. */
 int parts_check(const char *path, const struct hdss_loop *loop, struct error *error);
 int parts_check_place(const char *path, struct error *error);
 int parts_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
@@ -80,8 +80,8 @@ int parts_hold(const char *path, const struct hdss_loop *loop, const struct rang
 /* Adds qualifying iterations of `done` to `found`, and sets `digest` to the sum for sound ones. */
 enum parts_wanted {
     PARTS_SOUND,
-    PARTS_WITH_HEAD, /* has a head; its data may be invalid */
-    PARTS_FAILED     /* sound, and reported as failed */
+    PARTS_WITH_HEAD, /* the entry has a valid head; its data may be invalid */
+    PARTS_FAILED     /* the entry is sound, and the kernel reports the iteration as failed */
 };
 int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, enum parts_wanted wanted,
                struct ranges *found, uint64_t *digest, struct error *error);

@@ -18,7 +18,7 @@ struct parts_reader {
     unsigned char *bytes;
     uint64_t room;
     bool is_loaded;
-    uint32_t loaded_file; /* where the loaded block comes from */
+    uint32_t loaded_file; /* index of the file of the loaded block; `loaded_at`: offset in it */
     uint64_t loaded_at;
 };
 

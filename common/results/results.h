@@ -30,10 +30,10 @@ struct results_sink {
     char *path;
     char *line;         /* one row of the array, for tiles only; owned */
     uint64_t looked_ns; /* when intact.h last checked the file; 0: never */
-    /* of variable output only, like all members below */
-    uint32_t run; /* number of this run; resumed runs have earlier ones */
+    /* The members from here on are for variable output only. */
+    uint32_t run; /* number of this run; the runs that it resumes have smaller numbers */
     uint64_t end;
-    bool name_is_synced; /* the name would survive a crash */
+    bool name_is_synced; /* the name of the file is on the disk and would survive a crash */
 };
 
 /* Checks that the format is known, supported by this build, and able to hold the results. */
@@ -65,7 +65,7 @@ int results_look_again(const char *path, const struct hdss_loop *loop, int lock,
 /* True if the final file or the written file exists. */
 bool results_exist(const char *path, const struct hdss_loop *loop);
 
-/* Number of final files, and path of the i-th, which is `path` or stored in `file`. */
+/* These return the number of final files, and the path of the i-th, which is `path` or stored in `file`. */
 unsigned results_files(const struct hdss_loop *loop);
 const char *results_file(const char *path, const struct hdss_loop *loop, unsigned i, char file[PATH_MAX]);
 
@@ -98,8 +98,8 @@ int results_close(struct results_sink *sink, struct error *error);
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                     struct reasons *reasons, struct error *error);
 
-/* Variable output only: the same `failed` and `reasons`, without check and final files. Reads only what has iterations
- * of `among`; NULL: all. */
+/* For variable output only: finds `failed` and `reasons` like results_convert(), but neither checks nor makes final
+ * files. Reads only entries with iterations of `among`; NULL: all entries. */
 int results_review(const char *path, const struct hdss_loop *loop, const struct ranges *among, struct ranges *failed,
                    struct reasons *reasons, struct error *error);
 
