@@ -39,7 +39,7 @@ struct job {
     uint64_t first, count;         /* --iterations; count is UINT64_MAX if not given */
     char power_file[JOB_PATH_MAX]; /* file for RUN_POWER_FILE, list for RUN_POWER_LIST */
     char output[JOB_PATH_MAX];
-    bool output_is_default; /* the kernel has named it */
+    bool output_is_default; /* the kernel has named the output */
     char report[JOB_PATH_MAX];
     char costs[JOB_PATH_MAX]; /* --record-costs */
     char trace[JOB_PATH_MAX];
@@ -56,7 +56,7 @@ struct job {
     struct address http; /* empty host: not given */
     char metrics_file[JOB_PATH_MAX];
     bool listens;
-    struct address listen; /* also at this TCP port; empty host: only by a local socket */
+    struct address listen; /* TCP address at which the run listens besides a local socket; empty host: none */
     char pods_file[JOB_PATH_MAX];
     unsigned await_pods; /* number of pods to wait for, and the most that may join; 0: any number, no waiting */
     bool log_every_given;
@@ -66,7 +66,8 @@ struct job {
     const char *kernel;
     unsigned kernel_params;
     const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* name=value; borrowed from the words, and from max_output */
-    char max_output[40]; /* --max-output as a kernel parameter, or empty; with it the struct must not be copied */
+    char max_output[40]; /* --max-output as a kernel parameter, or empty; `kernel_param` may point to it, so the struct
+                            must not be copied */
 };
 
 static inline bool job_resumes(const struct job *job)

@@ -28,7 +28,7 @@ struct worker_options {
 };
 
 struct master_options {
-    char join[MASTER_PATH_MAX]; /* ticket of the set to join as a pod; empty: none */
+    char join[MASTER_PATH_MAX]; /* ticket of the set that the master joins as a pod; empty: it joins none */
     uint64_t patience_ns;
 };
 

@@ -26,13 +26,13 @@ enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
     struct sched_spec technique;
-    /* with technique_auto: plug-ins that are candidates as well, and their texts from the user, borrowed */
+    /* For technique_auto: the plug-ins that are candidates too, and their texts as the user wrote them, borrowed. */
     struct sched_spec candidate[RUN_CANDIDATES_MAX];
     const char *candidate_text[RUN_CANDIDATES_MAX];
     unsigned candidates;
-    bool technique_auto;      /* chosen after the probes; `technique` is used if no other is better */
+    bool technique_auto;      /* the technique is chosen by measurement; `technique` is used if no other is better */
     bool technique_by_kernel; /* `technique` is the default for iterations that wait or have effects */
-    bool chosen_late;         /* with technique_auto: chosen from finished chunks, without probes */
+    bool chosen_late;         /* technique_auto chooses from measurements of finished chunks, without probes */
     enum sched_weighting weighting;
     uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 counts as 1 */
     uint64_t max_chunk;     /* no chunk is larger, whatever the technique says; 0: no limit */
@@ -41,7 +41,7 @@ struct run_spec {
     enum run_power power;
     enum run_group_by group_by;
     bool masters_compute;
-    uint64_t break_after; /* such ranks check for messages after this many iterations; 0: after about 50 us */
+    uint64_t break_after; /* masters that compute check for messages after this many iterations; 0: after some 50 us */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks held besides the running one, 1 .. RUN_ASK_AHEAD_MAX */
     enum run_recall recall;    /* ON: idle workers get work of others that has not begun */
@@ -88,7 +88,7 @@ void run_spec_init(struct run_spec *spec);
 /* Sets technique and technique_auto from the value of --technique. On failure `spec` is unchanged. */
 int run_spec_set_technique(struct run_spec *spec, const char *value, struct error *error);
 
-/* Selects RUN_TECHNIQUE_SINGLE, also as the initial technique of `auto`. */
+/* Sets the technique to RUN_TECHNIQUE_SINGLE; technique_auto stays as it is. */
 void run_spec_hand_out_singly(struct run_spec *spec);
 
 /* True if workers probe before the loop: for their powers, for measured parameters of the technique, or to choose the

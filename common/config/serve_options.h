@@ -16,17 +16,17 @@
 
 struct serve_options {
     char name[SERVE_NAME_MAX];
-    char state[SERVE_PATH_MAX]; /* folder of the queue and of the output of jobs; empty: that of the name */
+    char state[SERVE_PATH_MAX]; /* folder of the queue and of the output of jobs; empty: `name` determines it */
     unsigned at_once;
     uint64_t chunk_time_ns; /* limit for a chunk that keeps other jobs waiting at its worker */
     uint64_t idle_ns;       /* the set ends after this time without a job; 0: never */
     bool resumes;
-    bool after_loss; /* with `resumes`: the set was lost, and is started again */
+    bool after_loss; /* the set was lost and is started again; implies `resumes` */
     bool forgets;
-    bool group_even; /* as the job's --group-by: an enum run_group_by */
+    bool group_even; /* an enum run_group_by, like a job's --group-by */
     struct address http;
     bool listens;
-    struct address listen; /* also at this TCP port; empty host: only by a local socket */
+    struct address listen; /* TCP address at which the set listens besides a local socket; empty host: none */
     char metrics_file[SERVE_PATH_MAX];
 };
 

@@ -27,7 +27,7 @@ struct submission {
     char **environment; /* [environment_count] "NAME=value"; ends with NULL like environ */
     size_t environment_count;
     bool is_open;     /* rows or iterations can be added until it is closed */
-    bool is_attached; /* ends with the connection that submitted it, and with the set */
+    bool is_attached; /* the job ends with the connection that submitted it, and with the set */
 };
 
 void submission_fini(struct submission *submission);
