@@ -6,7 +6,7 @@
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-/* Places in sched->state; BATCH_CARRY, a twofold, takes two. A technique may use those from BATCH_OWN on. */
+/* Indices of sched->state. BATCH_CARRY is a twofold and takes two. A technique may use those from BATCH_OWN on. */
 enum { BATCH_NUMBER, BATCH_LEFT, BATCH_CHUNK, BATCH_CARRY, BATCH_OWN = BATCH_CARRY + 2 };
 
 /* Takes a chunk of the batch. True for the first of a new batch, whose BATCH_CHUNK the caller then sets. */

@@ -91,7 +91,7 @@ struct learn_stats {
 struct learn_worker {
     struct learn_stats stats;
     double weighted_time, weighted_iterations;
-    struct learn_chunk suspect; /* latest chunk, if it departs from the history; no iterations: none does */
+    struct learn_chunk suspect; /* the latest chunk if it departs from the history; otherwise it has no iterations */
 };
 
 /* Sum of terms that are added, changed and removed. It has twice the digits of a double, so a large term leaves an
@@ -119,7 +119,7 @@ double learn_worker_pace(const struct learn_worker *worker);
 /* Sets the unweighted mean and variance of one iteration over the history. False if nothing is measured. */
 bool learn_worker_moments(const struct learn_worker *worker, double *mean, double *variance);
 
-/* Sets the value of `restart` as given, or its default. Fails if it is between 0 and 1. */
+/* Sets `*restart` to the parameter's value or its default. Fails if the value is above 0 and below 1. */
 int learn_restart(const struct sched *sched, unsigned param, double *restart, struct error *error);
 
 void learn_sum_add(struct learn_sum *sum, double term);

@@ -91,7 +91,8 @@ struct sched_feedback {
     uint32_t chunks; /* at least 1 */
     uint64_t iterations;
     double compute_s; /* in the kernel */
-    /* idle before the chunks began; compute + wait is the total chunk time, with the scheduling overhead */
+    /* Idle time before the chunks began. Compute and wait together are the total chunk time, which includes the
+     * scheduling overhead. */
     double wait_s;
     double deviation_s; /* sample standard deviation of one iteration's time, from the spread within the chunks */
     uint32_t samples;   /* timed pieces of the chunks; below 2 the deviation is unknown */
@@ -116,10 +117,10 @@ struct sched {
     uint64_t formula;    /* K of the latest chunk, as the technique gave it */
     double *powers;      /* V_j, owned; NULL if nothing is weighted */
     double power_sum;    /* V */
-    double *power_rests; /* decimal number that a power stands for, minus the power; owned; NULL if all are equal */
+    double *power_rests; /* for each power the decimal number that it stands for, minus the power; owned; NULL: all 0 */
     struct twofold power_total;        /* V of the decimal numbers */
     double power_doubt;                /* relative error of the powers: 0 if all are decimal numbers */
-    double *loads;                     /* Q_j, owned; NULL if they do not matter */
+    double *loads;                     /* Q_j, owned; NULL if the technique and the weighting need none */
     double overhead_s, swr;            /* as configured; 0: unknown */
     double measured[SCHED_PARAMS_MAX]; /* values that were measured instead of given, by parameter; NaN until known */
     union {
