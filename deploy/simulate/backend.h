@@ -9,7 +9,7 @@
 
 struct simulation_run {
     struct virtual_config config;
-    /* The four lists are owned. powers: [workers]; NULL: powers are measured. */
+    /* The four lists are owned. `powers` is [workers]; NULL: powers are measured. */
     double *powers;
     struct virtual_fault *faults;
     struct virtual_load *loads;

@@ -29,7 +29,7 @@ enum simulation_format { SIMULATION_TEXT, SIMULATION_JSON, SIMULATION_CSV };
 
 struct simulation_event {
     unsigned node;
-    double factor; /* of the slowdown; 0: the node fails */
+    double factor; /* by which the node becomes slower; 0: the node fails */
     uint64_t at_ns;
     uint64_t until_ns;
 };
@@ -57,8 +57,8 @@ struct simulation {
     char break_word[40];
     bool dca; /* no supermaster: workers draw chunks themselves */
     struct worker_options dca_options;
-    const char *platform_name; /* a built-in one, perhaps with changes, or a file */
-    const char *costs_name;    /* a file or a distribution; NULL: the kernel's own costs */
+    const char *platform_name; /* a built-in platform, perhaps with changes, or a file */
+    const char *costs_name;    /* a file or a distribution; NULL: the kernel describes its costs */
     enum simulation_recorded recorded;
     bool has_recorded;
     const char *slowdown_text;

@@ -67,7 +67,7 @@ struct dca_model {
     void (*close)(struct dca_run *run);
     void (*leave)(struct dca_run *run, unsigned w, double at_ns);
     void (*arrive)(struct dca_run *run, unsigned w, double at_ns);
-    /* When a worker has received an answer that arrives at `there_ns`. NULL: at once. */
+    /* Returns when a worker has received an answer that arrives at `there_ns`. NULL: it receives it at once. */
     double (*received_ns)(struct dca_run *run, unsigned w, double there_ns);
     /* Called after the worker has begun a chunk, or has ended. */
     void (*drawn)(struct dca_run *run, unsigned w, double at_ns);
@@ -100,8 +100,8 @@ struct dca_run {
     double look_ns;
     struct report_worker *rows;
     double calculation_ns, assignment_ns; /* with --inject-delay, on a core of speed 1 */
-    double free_ns;                       /* when the window has done all accesses so far */
-    double locked_ns;                     /* when the last delayed assignment there ends */
+    double free_ns;                       /* when all accesses to the window so far are over */
+    double locked_ns;                     /* when the last delayed assignment at the window ends */
     struct coordinator *coordinator;
     struct simulated_queue *queues;
     unsigned *members; /* [workers] ordered by node; owned by queues.c */

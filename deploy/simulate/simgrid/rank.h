@@ -22,10 +22,10 @@ struct simulated_rank {
     double owed_ns; /* work, on a core of speed 1, that is done but has not yet taken simulated time */
     uint64_t owed_at_ns;
     bool computed;
-    uint64_t ends_ns; /* when the rank fails; NEVER: it does not */
-    uint64_t look_ns; /* when the rank must stop waiting because a step ends; NEVER: not */
+    uint64_t ends_ns; /* when the rank fails; NEVER: it does not fail */
+    uint64_t look_ns; /* when the rank must stop waiting because a step ends; NEVER: no step ends */
     bool has_failed;
-    bool is_gone; /* it has failed or lost the supermaster, and does nothing any more */
+    bool is_gone; /* the rank has failed or lost the supermaster, and does nothing any more */
     unsigned notices;
 };
 
@@ -35,7 +35,7 @@ struct simulated_rank {
 int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
                     const struct effects *effects);
 
-/* The same for a rank that serves and computes: adds the machine of a worker. */
+/* Like simulated_drive(), for a rank that serves and computes: adds the machine of a worker. */
 int simulated_drive_beside(struct simulated_run *run, unsigned rank, const struct machine *server,
                            const struct effects *effects);
 
@@ -69,13 +69,13 @@ void simulated_come(struct simulated_rank *self);
 bool simulated_reaches(const struct simulated_rank *self, unsigned to);
 /* Notes whether the rank has failed, or the supermaster has left without it. */
 void simulated_note_end(struct simulated_rank *self);
-/* When the rank must stop waiting next, for its failure, a notice or the end of a step; NEVER. */
+/* Returns when the rank must stop waiting next, because it fails, gets a notice, or a step ends; NEVER: not at all. */
 uint64_t simulated_next_look(const struct simulated_rank *self);
 /* Ends the rank. If failures are configured it first waits for the end of all others, so that their messages have a
  * receiver. */
 void simulated_leave(struct simulated_rank *self);
 
-/* Reports one failure to the table of peers. The runtime calls it again for the next. */
+/* Reports one failed rank to the table of peers. The runtime calls it again for the next one. */
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns);
 
 struct mailbox *mailbox_new(struct simulated_run *run, unsigned rank);

@@ -14,7 +14,7 @@ struct inbox {
     uint32_t *from;
     size_t capacity;
     uint64_t sent;
-    uint64_t taken; /* all messages before it are taken, perhaps also later ones */
+    uint64_t taken; /* all messages below this number are taken, and perhaps later ones */
 };
 
 struct standing {
@@ -33,7 +33,7 @@ struct simulated_run {
     unsigned char *boundary;      /* all boundaries have these data, whose content does not matter */
     double flops_per_ns;
     const char *folder;
-    /* the first rank calls it after SimGrid has read its files, which can then be removed */
+    /* The first rank calls this after SimGrid has read its files, which can then be removed. */
     void (*begun)(void *context);
     void *context;
     struct inbox *inboxes;

@@ -15,11 +15,11 @@ struct simulated_work {
     struct simulated_run *run;
     unsigned rank;
     double flops_per_ns;
-    double speed; /* relative to that core, including the worker's slowdown */
+    double speed; /* relative to a core of `flops_per_ns`, including the worker's slowdown */
     double load;
     bool serves;
-    uint64_t looked_at; /* iterations that were done at the last check, if it serves */
-    uint64_t left_ns;   /* when it last stopped computing, if it serves; 0: not yet in this chunk */
+    uint64_t looked_at; /* if `serves`: how many iterations were done at the last check for messages */
+    uint64_t left_ns;   /* if `serves`: when the worker last stopped computing; 0: not yet in this chunk */
     bool running;
     uint64_t first, count, done;
     uint64_t mark;
@@ -40,7 +40,7 @@ double simulated_range_ns(const struct simulated_work *work, double from_ns, dou
  * `end_ns`. */
 bool simulated_come_to(double end_ns, double deaf_ns);
 void simulated_compute_until(double at_ns);
-/* Iteration of the running chunk after which gathered results are sent next. */
+/* Returns after how many iterations of the running chunk the gathered results are sent next. */
 uint64_t simulated_next_slice(const struct simulated_work *work);
 void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk);
 void simulated_attach_results(struct simulated_work *work, struct chunk_event *chunk, uint64_t count);

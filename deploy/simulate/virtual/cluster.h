@@ -95,7 +95,7 @@ struct virtual_config {
     const unsigned *rank_node; /* [ranks] node of each rank; NULL: in blocks */
     const struct virtual_pod *pods;
     unsigned pod_count;
-    bool is_elastic; /* this and `awaited` as in struct supermaster_config */
+    bool is_elastic; /* `is_elastic` and `awaited` are those of struct supermaster_config */
     unsigned awaited;
     bool sends_results; /* masters of pods send results to the supermaster, as with `--results here` */
     struct run_spec spec;
@@ -175,8 +175,8 @@ struct virtual_config {
     void (*ended)(void *context, unsigned rank, uint64_t iteration, bool is_worker);
     /* True if this worker computes the iteration wrongly, which is not possible with variable output; NULL: never. */
     bool (*lies)(void *context, unsigned rank, uint64_t iteration);
-    /* number (from 1) of the store that fails; 0: none. Likewise for journal records, syncs and sends; a failed send
-     * ends the job */
+    /* The number, from 1, of the store that fails; 0: none fails. The other numbers are for journal records, syncs and
+     * sends; a failed send ends the job. */
     uint64_t failing_store;
     bool short_writes;
     uint64_t failing_journal;
@@ -186,7 +186,8 @@ struct virtual_config {
     void (*in_machine)(bool inside);
     bool unchecked;
     uint64_t limit_ns; /* the run counts as hung after this time; 0: one hour */
-    /* The same for the number of events, because machines might exchange messages forever; 0: no limit. */
+    /* The run also counts as hung after this many events, because machines might exchange messages forever; 0: no
+     * limit. */
     uint64_t limit_events;
     /* [1 + masters + pod_count] trace sinks of the supermaster and the masters, ordered by rank; may be NULL. */
     struct trace_sink *const *sinks;
@@ -238,7 +239,7 @@ static inline double virtual_call_ns(const struct virtual_config *config, double
     return before_ns < 0 || now_ns - before_ns >= COLD_AFTER_NS ? config->cold_ns : config->call_ns;
 }
 
-/* Length of a growing loop at `now_ns`, and whether it is complete. */
+/* Returns the length of a growing loop at `now_ns`, and sets `*is_complete`. */
 static inline uint64_t virtual_grown(const struct virtual_config *config, uint64_t now_ns, bool *is_complete)
 {
     unsigned past = 0;
@@ -280,7 +281,7 @@ struct virtual_result virtual_end(struct virtual_cluster *cluster);
 
 bool virtual_is_over(const struct virtual_cluster *cluster);
 
-/* Exit status of the supermaster, as in the result; -1: it has not left. */
+/* Returns the exit status of the supermaster; -1: it has not left. */
 int virtual_status(const struct virtual_cluster *cluster);
 
 /* virtual_drain() drains the supermaster; if `now`, running iterations are not finished. virtual_lose() kills a rank.
@@ -293,5 +294,5 @@ uint64_t virtual_record(uint64_t iteration);
 uint32_t virtual_length(uint64_t iteration);
 uint64_t virtual_checksum(uint64_t first, uint64_t count);
 
-/* The same for a loop with dependencies, computed serially. */
+/* Returns the checksum of a loop with dependencies, computed serially. */
 uint64_t virtual_serial_checksum(const struct virtual_config *config);

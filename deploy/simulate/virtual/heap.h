@@ -15,13 +15,13 @@ struct future {
     unsigned rank;
     unsigned from; /* MESSAGE, RANK_LOST; STORED: sender of the results */
     enum event_type type;
-    bool wake; /* the rank is free and takes the next event of its queue, instead of an event */
+    bool wake; /* this is no event: the rank is free and takes the next event of its queue */
     bool dropped;
     bool lost; /* STORED: incomplete; ITERATIONS_FAILED: the process that computes dies */
     bool over;
     bool spares; /* ITERATIONS_FAILED and `lost`: only the worker's helper dies */
     bool now;
-    bool fenced; /* the rank learns that it was dropped, instead of an event */
+    bool fenced; /* this is no event: the rank learns that it was declared lost */
     bool turn;   /* with `wake`: end of the turn of the job that computes, see ranks.h */
     size_t size;
     void *data; /* MESSAGE: payload; STORED: what to write; PROBED: the speed; owned */
@@ -58,7 +58,7 @@ struct future *heap_new(struct heap *heap);
 
 /* Returns -1 if memory runs out; the future is then returned to the unused ones. */
 int heap_push(struct heap *heap, struct future *future);
-/* The same, but `order` decides among futures at the same time. */
+/* Like heap_push(), but `order` decides among futures at the same time. */
 int heap_push_ordered(struct heap *heap, struct future *future, uint64_t order);
 
 /* Removes the earliest future, which the caller has to return; NULL: the heap is empty. */

@@ -25,10 +25,10 @@ struct running {
     bool is_on;
     uint64_t generation;
     uint64_t ends_ns;
-    uint64_t looked_at; /* iterations that were done at the last check, if the rank serves */
-    uint64_t mark;      /* 0: none or reported */
-    /* shared ranks: another job has computed since put_off_ns, by which the chunk's start is postponed when it
-     * resumes */
+    uint64_t looked_at; /* if the rank serves: how many iterations were done at the last check for messages */
+    uint64_t mark;      /* 0: there is no mark, or it was reported */
+    /* For shared ranks: the chunk is suspended since `put_off_ns`. When it resumes, its start is postponed by that
+     * time. */
     bool is_put_off;
     uint64_t put_off_ns;
     uint64_t until_ns; /* end of the turn, at the end of an iteration; NEVER: the turn is not limited */
@@ -44,10 +44,12 @@ struct halo {
 /* The running chunk of a worker in a loop with dependencies. */
 struct pipeline {
     struct boundaries boundaries;
-    struct halo *received; /* of the running chunk and those not begun; the lists are owned */
-    struct halo *kept;     /* of the running chunk, and of finished ones until they are released */
-    struct halo *before;   /* needed by the running chunk; NULL: it is the loop's first */
-    struct halo *after;    /* made by the running chunk; NULL: it is the loop's last */
+    /* Lists of boundary data, owned: those that chunks need which run or have not begun, and those that chunks have
+     * made which run or are not released yet. */
+    struct halo *received;
+    struct halo *kept;
+    struct halo *before; /* the boundary data that the running chunk needs; NULL: it is the loop's first chunk */
+    struct halo *after;  /* the boundary data that the running chunk makes; NULL: it is the loop's last chunk */
     uint64_t *records;
     uint64_t *window; /* [distance] latest values of a column */
     uint64_t step, steps;
@@ -59,7 +61,7 @@ struct pipeline {
 
 struct node {
     struct machine machine;
-    struct computing *computing; /* if the rank serves and computes: what `machine` is made of; owned */
+    struct computing *computing; /* if the rank serves and computes, `machine` is made of it; owned */
     unsigned node;
     uint64_t busy_until_ns;
     uint64_t deadline_ns;
@@ -87,7 +89,7 @@ struct node {
     bool gone;
     bool killed, stopped;
     bool sends_garbage;
-    unsigned dropped; /* the rank that it dropped in this step, or NO_RANK */
+    unsigned dropped; /* the rank that this one declared lost in this step, or NO_RANK */
 };
 
 /* Iterations that the stepping rank took from a chunk of `rank`. */
@@ -238,7 +240,7 @@ void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct
 void dependent_reuse(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 
-/* Digest of the correct record of an iteration, and of any record. */
+/* These return the digest of the correct record of an iteration, and of any record. */
 uint64_t store_digest(uint64_t iteration);
 uint64_t store_digest_of(uint64_t iteration, uint64_t record);
 

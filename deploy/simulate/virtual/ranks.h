@@ -22,7 +22,7 @@ struct rank_part {
     struct stride_share share;
     struct virtual_cluster *cluster;
     uint64_t
-        /* since when its chunk is suspended while no job of higher priority has one; NEVER: it does not wait */
+        /* since when the job's chunk waits although no job of higher priority has one; NEVER: it does not wait */
         waits_since_ns;
     uint64_t longest_wait_ns; /* largest limit of its wait so far, because other jobs may have left since */
     bool is_there;
@@ -67,6 +67,7 @@ void ranks_end_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t gen
 
 void ranks_leave(struct virtual_cluster *cluster, unsigned rank);
 
-/* The rank is busy with an event of the job, and the end of its work on events of all jobs. */
+/* ranks_note_busy() notes that the rank is busy with an event of the job. ranks_busy_until() returns when the rank ends
+ * its work on the events of all jobs. */
 void ranks_note_busy(struct virtual_cluster *cluster, unsigned rank);
 uint64_t ranks_busy_until(const struct virtual_cluster *cluster, unsigned rank);

@@ -45,7 +45,7 @@ struct virtual_set_config {
     unsigned job_count;
     const struct virtual_loss *losses;
     unsigned loss_count;
-    /* drains running jobs and leaves the rest to another set; NEVER: not */
+    /* When the set drains running jobs and leaves the rest to another set; NEVER: it does not. */
     uint64_t stop_at_ns;
     uint64_t limit_ns;
     struct queue *queue; /* has the jobs of an earlier set, with their numbers in the list; NULL: empty; borrowed */

@@ -84,13 +84,13 @@ void thread_model_begin(struct thread_model *model, uint64_t begins_ns, uint64_t
 void thread_model_set_mark(struct thread_model *model, uint64_t mark);
 /* Gives up all chunks but the oldest. Threads finish their draws. */
 void thread_model_forget(struct thread_model *model, uint64_t now_ns);
-/* Gives up steps that no thread has drawn, as many as recall_share() says, from the newest chunk that has some. The
- * oldest chunk keeps an iteration that is not reported. Returns them, perhaps none. */
+/* Gives up and returns iterations of steps that no thread has drawn: the share by recall_share(), perhaps none, of the
+ * newest chunk that has such steps. The oldest chunk keeps an iteration that is not reported. */
 struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsigned waiting);
 /* From now on threads take `factor` times as long; the results of `time_ns` must include that, too. */
 void thread_model_slow(struct thread_model *model, uint64_t now_ns, double factor);
 
-/* When thread 0 handles a message that arrives now: at the end of a turn. */
+/* Returns when thread 0 handles a message that arrives now, which is at the end of its turn. */
 uint64_t thread_model_hears_ns(const struct thread_model *model, uint64_t now_ns);
 
 /* Sets the next event, which may be in the past. Returns false if no chunk is running. */
