@@ -19,7 +19,7 @@ struct dls_own {
     struct dls_parameters parameters;
     struct hdss_shared_loop *loop;
     bool leader_idles;        /* in the outer loop of groups, if rank 0 computes nothing */
-    bool frees_communicators; /* those of DLS_GroupSetup() */
+    bool frees_communicators; /* the communicators of DLS_GroupSetup() must be freed */
     bool ended;
     bool in_hand;
     bool begun;
@@ -27,7 +27,7 @@ struct dls_own {
     int64_t rest_start, rest_size; /* what is left of a piece larger than INT_MAX */
     int64_t iterations;
     double began_s;
-    struct stats times; /* of an iteration, one value for each piece */
+    struct stats times; /* time of an iteration, with one value for each piece */
 };
 
 void dls_init(infoDLS *info, MPI_Comm comm, int arrays);

@@ -84,7 +84,7 @@ struct hdss_shared_loop {
     struct range rest; /* what the program has not been given yet */
     uint64_t piece;
     uint64_t piece_ns;   /* when it began; 0: no piece is running */
-    uint64_t rest_least; /* the next chunk is requested when so many iterations are left; 0: at the end */
+    uint64_t rest_least; /* the next chunk is requested when this many iterations are left; 0: at the end */
     bool asked;
     double iteration_ns;
     struct measured measured; /* chunks that are not reported yet, including the running one */
@@ -106,7 +106,7 @@ struct hdss_shared_loop {
     _Atomic bool stop_helping;
 };
 
-/* The latest piece is finished. The time up to the next call is not compute time. */
+/* Notes that the latest piece is finished; the time until the next call does not count as compute time. */
 void loop_pause(struct hdss_shared_loop *loop);
 
 void loop_finish(struct hdss_shared_loop *loop);
@@ -114,14 +114,14 @@ void loop_finish(struct hdss_shared_loop *loop);
 /* Sets loop->powers for the technique, a power per rank or per group. */
 int loop_make_powers(struct hdss_shared_loop *loop, bool by_group);
 
-/* To be called after each poll that has found nothing. Serves linked loops. */
+/* Serves linked loops, and waits for a moment. Call it after each poll that has found nothing. */
 void linked_wait(struct hdss_shared_loop *loop);
 
 void linked_fini(struct hdss_shared_loop *loop);
 
 /* Collective; to be called between two time steps, after loop->iterations is set. Returns an enum hdss_status. */
 int auto_choose(struct hdss_shared_loop *loop);
-/* On rank 0, for the report. NULL: there was no choice. */
+/* Returns the choice for the report, on rank 0; NULL: no technique was chosen. */
 const struct choice *auto_choice(const struct hdss_shared_loop *loop);
 void auto_fini(struct hdss_shared_loop *loop);
 

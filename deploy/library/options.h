@@ -20,7 +20,7 @@ struct api_settings {
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t break_after; /* iterations between two checks for requests; or API_AUTO; 0: never */
-    /* the next chunk is requested when so many iterations are left; or API_AUTO; 0: at the end */
+    /* The next chunk is requested when this many iterations are left; 0: at the end; or API_AUTO. */
     uint64_t request_when;
     uint64_t group_size; /* 0: all ranks of a node */
     bool thread;

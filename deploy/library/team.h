@@ -10,7 +10,7 @@
 
 struct team {
     MPI_Comm world;
-    MPI_Comm node; /* of the group, which shares memory */
+    MPI_Comm node; /* the ranks of this rank's group, which share memory */
     int rank, ranks;
     unsigned groups, group; /* number of groups, and this rank's, in the order of their first ranks */
     unsigned *group_of;
