@@ -139,7 +139,8 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 /* Call it after the deaths of earlier runs are known. */
 int supermaster_waits_init(struct supermaster *supermaster);
 void supermaster_waits_fini(struct supermaster *supermaster);
-/* True if iterations at which workers have died are released one at a time. */
+/* True if suspects are released one at a time. A suspect is an iteration that shares the blame for several deaths of
+ * workers with others. */
 bool supermaster_holds_suspects(const struct supermaster *supermaster);
 /* Notes that iterations ended; `has_failed`: the kernel reports them as failed. Only for jobs with a precedence. */
 void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uint64_t count, bool has_failed);
@@ -210,7 +211,7 @@ int supermaster_losses_make_room(struct supermaster *supermaster, const struct r
 void supermaster_losses_fini(struct supermaster *supermaster);
 void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
 void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m, const struct worker_lost *lost);
-/* Takes over a worker of a lost master. */
+
 void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
 /* Frees the work of master `m`, which left before the end. */
 void supermaster_master_left(struct supermaster *supermaster, unsigned m);
@@ -223,7 +224,7 @@ static inline void supermaster_recheck(struct supermaster *supermaster)
 /* Applies the rules for losses at the end of a step: handles `news` of the service (a set of enum service_news), hands
  * out free work, and ends the run if the last worker is lost. */
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
-/* True if pods may still join. */
+
 bool supermaster_may_somebody_come(const struct supermaster *supermaster);
 bool supermaster_is_degraded(const struct supermaster *supermaster);
 bool supermaster_is_late(const struct supermaster *supermaster);
@@ -294,7 +295,7 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
 /* Records why an iteration that is failed in the ledger was not run: another one failed, or was itself not run. */
 int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run);
-/* Gives up ranges that killed too many workers. */
+
 void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
                                              unsigned count);
 /* Sends master `m` the record of deaths and failures of a range that it is about to be granted. */

@@ -73,7 +73,6 @@ int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct r
  * nothing changed. */
 int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
 
-/* Frees a range granted to `holder`. */
 int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
 
 /* Gives up those iterations of the range that are neither done nor failed, whichever holder has them, and adds them to

@@ -107,8 +107,8 @@ struct timesteps {
 #define GROWTH_LOOK_SOON_NS 10000000u
 
 struct waits {
-    /* [count] for how many others each iteration waits, plus one if workers have died at it and it is not released yet;
-     * owned; NULL: no iteration waits */
+    /* [count] for how many others each iteration waits, plus one for a suspect (see supermaster_holds_suspects()) that
+     * is not released yet; owned; NULL: no iteration waits */
     uint64_t *open;
     uint64_t suspect;
     uint64_t *not_run; /* [not_run_count] iterations given up because others failed; owned */

@@ -112,7 +112,7 @@ unsigned led_job_busy(const struct led_job *led);
 #define LED_REASON_MAX 1000
 char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX]);
 
-/* Moves out the list of iterations that an ended job has given up. */
+/* Takes the list of given-up iterations out of an ended job; the caller owns it. */
 struct given_up led_job_take_given_up(struct led_job *led);
 
 /* True if the job failed because all workers were lost. Sets `*keeps_journal` to whether the job can be resumed. */

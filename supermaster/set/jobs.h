@@ -41,7 +41,6 @@ size_t set_list_running(const struct set *set, uint64_t *ids, size_t most);
 
 void set_tell_more(const struct set *set, const struct queue_job *queued);
 
-/* Makes room in all running jobs for a pod with this many workers. */
 int set_reserve(const struct set *set, unsigned workers);
 
 void set_tell_joined(const struct set *set, const struct link_pod *pod);

@@ -24,7 +24,6 @@ struct job_additions {
 int job_words_init(struct job_words *words, const struct submission *submission, const struct job_additions *additions);
 void job_words_fini(struct job_words *words);
 
-/* True for an open job that takes rows, not iterations. */
 bool submission_takes_rows(const struct submission *submission);
 
 /* Returns the name of the kernel, borrowed from the submission; "" if it cannot be found. */
