@@ -456,7 +456,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
 /* Sends END to every worker that has not left, possibly again, and stops serving. */
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
 
-/* Stops serving without sending an END. */
+/* Like service_end(), but sends no END. */
 void service_close(struct service *service, const struct actions *actions);
 
 /* Sets what the owner gets if it asks others for chunks; initially SOURCE_FLOWS. */
@@ -500,7 +500,6 @@ void service_pass_boundary(const struct service *service, const struct message *
 
 bool service_is_over(const struct service *service);
 
-/* True if no worker computes and no result is being stored. */
 bool service_is_quiet(const struct service *service);
 
 void service_check(const struct service *service);

@@ -58,14 +58,14 @@ void service_leave_queue(struct service *service, unsigned w);
 bool service_index_begin(struct service *service);
 void service_index_end(struct service *service);
 void service_index_fini(struct service *service);
-/* Marks worker `w`, whose holdings or recall state have changed. */
+/* Notes that the holdings or the recall state of worker `w` have changed, so that the index must be updated. */
 void service_index_note_stale(struct service *service, unsigned w);
 static inline void service_note_change(struct service *service, unsigned w)
 {
     if (__builtin_expect(service->line.index.is_on, 0))
         service_index_note_stale(service, w);
 }
-/* Updates the marked workers; required before the following functions. */
+/* Updates the index for the noted workers. Call it before the following functions. */
 void service_index_update(struct service *service);
 static inline unsigned service_index_askable(const struct service *service)
 {
