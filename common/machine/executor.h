@@ -197,7 +197,6 @@ static inline void executor_fini(struct executor *executor)
     executor->ops->fini(executor);
 }
 
-/* Copies boundary data that have arrived. */
 static inline void executor_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                           uint64_t bytes)
 {

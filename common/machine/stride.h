@@ -52,7 +52,6 @@ uint64_t stride_due_ns(const struct stride *stride);
 
 void stride_admit(struct stride *stride, struct stride_share *share);
 
-/* Removes the job. A second call has no effect. */
 void stride_leave(struct stride *stride, struct stride_share *share);
 
 void stride_want(struct stride *stride, struct stride_share *share);

@@ -83,7 +83,6 @@ static inline bool topology_is_in_pod(const struct topology *topology, unsigned 
     return topology->masters > topology->launched && topology->master_of[w] >= topology->launched;
 }
 
-/* True if the rank serves workers and computes. */
 bool topology_does_both(const struct topology *topology, unsigned rank);
 
 bool topology_has_joined(const struct topology *topology, unsigned rank);
