@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations that were given up. */
+/* Iterations that were given up for one reason. */
 #pragma once
 
 #include "common/util/ranges.h"
