@@ -103,10 +103,9 @@ int results_convert(const char *path, const struct hdss_loop *loop, const struct
 int results_review(const char *path, const struct hdss_loop *loop, const struct ranges *among, struct ranges *failed,
                    struct reasons *reasons, struct error *error);
 
-/* Syncs the final files and their names to the disk. */
 int results_sync_files(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* Removes the sources of the final files. */
+/* Removes the files or folders from which results_convert() has made the final files. */
 void results_remove(const char *path, const struct hdss_loop *loop);
 
 /* Checks that the written file contains all of `done`, as far as visible without reading it. Returns RESULTS_COMPLETE,

@@ -23,7 +23,6 @@ struct rows {
     char *block, *column;
 };
 
-/* On failure nothing is open. */
 int rows_open(struct rows *rows, const char *path, const struct hdss_loop *loop, struct error *error);
 void rows_close(struct rows *rows);
 

@@ -41,5 +41,5 @@ void results_tail_release(struct results_tail *tail);
 
 uint64_t results_tail_corrupted(const struct results_tail *tail);
 
-/* Removes the parts; for readers of runs that do not join them. */
+/* Removes the parts. For a program that has read the output of a run that does not join its parts. */
 void results_tail_remove(const char *path);
