@@ -98,7 +98,6 @@ bool job_reports_to_output(const struct job *job);
 /* Writes the name of the job's journal to `path`, empty if there is none. Returns `path`. */
 const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX]);
 
-/* For other programs that take a job, and for completions. */
 const struct options *job_options(void);
 
 /* Returns the page for --help, which the caller frees. NULL if memory runs out. */

@@ -21,7 +21,7 @@ struct serve_options {
     uint64_t chunk_time_ns; /* limit for a chunk that keeps other jobs waiting at its worker */
     uint64_t idle_ns;       /* the set ends after this time without a job; 0: never */
     bool resumes;
-    bool after_loss; /* the set was lost and is started again; implies `resumes` */
+    bool after_loss; /* the set was lost and is started again; only used if `resumes` */
     bool forgets;
     bool group_even; /* an enum run_group_by, like a job's --group-by */
     struct address http;
@@ -51,5 +51,4 @@ int serve_parse_chunk_time(const char *value, uint64_t *ns);
  * of a run. */
 bool serve_is_name(const char *name);
 
-/* Returns the page for --help, which the caller frees. NULL if memory runs out. */
 char *serve_help_text(void);

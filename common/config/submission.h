@@ -32,5 +32,4 @@ struct submission {
 
 void submission_fini(struct submission *submission);
 
-/* Frees the environment, which a finished job does not need. */
 void submission_forget_environment(struct submission *submission);
