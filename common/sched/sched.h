@@ -222,7 +222,6 @@ void sched_spec_format(const struct sched_spec *spec, char *text, size_t size);
  * loop. */
 bool sched_spec_learns(const struct sched_spec *spec);
 
-/* True if variant=paper is given. */
 bool sched_spec_is_paper(const struct sched_spec *spec);
 
 /* True if sched_config.overhead_s or .swr is needed, which require a probe. */

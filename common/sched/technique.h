@@ -110,7 +110,6 @@ static inline struct twofold ceil_twofold(struct twofold value, double doubt)
     return whole.high > 0 ? whole : twofold_of(0);
 }
 
-/* Rounds up, clamped to [0, SCHED_ITERATIONS_MAX]. */
 static inline uint64_t ceil_to_integer(struct twofold value, double doubt)
 {
     return floor_twofold(ceil_twofold(value, doubt), 0);
