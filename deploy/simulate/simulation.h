@@ -118,7 +118,6 @@ static inline unsigned simulation_worker_rank(const struct simulation *simulatio
 /* Sets [workers] powers if the job gives them, to be freed by the caller; NULL: they are measured. */
 int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error);
 
-/* Cost in ns of [first, first + count) on a core of speed 1. */
 static inline double simulation_cost_ns(const struct simulation *simulation, uint64_t first, uint64_t count)
 {
     return costs_ns(simulation->costs, first, count);

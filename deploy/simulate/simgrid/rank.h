@@ -48,7 +48,7 @@ struct simulated_rank *simulated_self(void);
 
 double simulated_speed(void);
 
-/* Duration, from now on, of work that takes `ns` on a core of speed 1. */
+/* Returns how long work takes that begins now and takes `ns` on a core of speed 1. */
 double simulated_core_ns(const struct simulated_rank *self, double ns);
 
 /* Keeps the core busy for `core_ns`, or until the rank fails. */

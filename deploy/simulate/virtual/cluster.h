@@ -267,7 +267,7 @@ void virtual_free(struct virtual_cluster *cluster);
 
 const struct supermaster *virtual_supermaster(const struct virtual_cluster *cluster);
 
-/* How long a rank has been busy with events since the first assignment. */
+/* Returns how long a rank has been busy with events since the first assignment. */
 uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank);
 
 struct virtual_result virtual_run(struct virtual_cluster *cluster);

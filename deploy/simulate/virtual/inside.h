@@ -175,7 +175,7 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
 void work_take_next(struct virtual_cluster *cluster, unsigned rank);
 uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double calls_ns,
                  uint64_t first, uint64_t count);
-/* Iterations between two reports of results; 0: one report at the end of the chunk. */
+/* Returns after how many iterations a worker reports results; 0: only at the end of the chunk. */
 uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
 /* Shared ranks: work_put_off() suspends the running chunk. work_go_on() resumes it, for `turn_ns` and until the
@@ -194,13 +194,13 @@ struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned w
 /* Takes a share, by recall_share() and perhaps empty, of what the rank's chunk has not begun, without the rank's
  * help. Returns false if that chunk cannot be seen by others. */
 bool work_steal(struct virtual_cluster *cluster, unsigned rank, unsigned waiting, struct stolen *stolen);
-/* Ends the computation or the probe. Returns what the running chunk has not done. */
+/* Ends the computation or the probe. Returns the iterations that the running chunk has not done. */
 struct range work_end(struct virtual_cluster *cluster, unsigned rank);
 void work_schedule_loads(struct virtual_cluster *cluster);
 void work_probe(struct virtual_cluster *cluster, unsigned rank);
 void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk);
 
-/* Duration from `started_ns` on of work that costs `cost_ns` at speed 1. */
+/* Returns how long work takes that begins at `started_ns` and costs `cost_ns` at speed 1. */
 double work_time_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns,
                     double cost_ns);
 double work_range_cost(const struct virtual_cluster *cluster, uint64_t first, uint64_t count);
