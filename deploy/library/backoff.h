@@ -14,7 +14,7 @@ struct backoff {
 
 void backoff_init(struct backoff *backoff, bool cores_are_free);
 
-/* Something has happened: the next wait begins with polling. */
+/* Makes the next wait begin with polling. Call it after something has happened. */
 void backoff_reset(struct backoff *backoff);
 
 void backoff_wait(struct backoff *backoff);

@@ -128,12 +128,12 @@ void auto_fini(struct hdss_shared_loop *loop);
 /* Returns -1 if the thread cannot be started. */
 int progress_start(struct hdss_shared_loop *loop);
 void progress_stop(struct hdss_shared_loop *loop);
-/* For state that the thread uses, too. */
+/* These lock state that the progress thread uses too. */
 void progress_lock(struct hdss_shared_loop *loop);
 void progress_unlock(struct hdss_shared_loop *loop);
 
 /* Collective, after the end of the loop. Fills in the report on rank 0, where the caller frees `rows`. */
 int totals_gather(struct hdss_shared_loop *loop, struct report *report, struct report_worker **rows);
 
-/* On rank 0. Returns an enum hdss_status. */
+/* Writes the report; call it on rank 0. Returns an enum hdss_status. */
 int totals_write(struct hdss_shared_loop *loop, const struct report *report);
