@@ -99,8 +99,8 @@ static const struct hdss_param loop_params[] = {
 
 #define PACKAGE_KERNEL(called, says, row, described)                                                                   \
     {                                                                                                                  \
-        .abi = HDSS_KERNEL_ABI, .name = "python:hdss._worker." called, .version = called "-1", .summary = says,        \
-        .params = row, .describe = described, .open = open_calls, .run = run_calls,                                    \
+        .abi = HDSS_KERNEL_ABI, .name = "python:hdss._worker." called, .version = called "-1", .summary = (says),      \
+        .params = (row), .describe = (described), .open = open_calls, .run = run_calls,                                \
         .run_variable = run_variable_calls, .grow = grow_calls, .threads = HDSS_THREADS_NONE,                          \
     }
 
