@@ -69,12 +69,13 @@ def expected_figures(trace):
     stayed = [time for rank, time in finish.items() if rank not in trace.lost and time]
     compute = sum(chunk['compute_s'] for chunk in done)
     busy = [sum(chunk['compute_s'] for chunk in done if chunk['worker'] == rank) for rank in finish]
+    ends, times = ([value for rank, value in zip(finish, values) if rank not in trace.lost] for values in (spread, busy))
     return {
         'elapsed_s': end - begin, 'compute_s': compute, 'efficiency': compute / (end - begin) / trace.workers, 'chunks': len(trace.chunks), 'steps': len(trace.cuts),
         'done': sum(chunk['count'] for chunk in done), 'lost_workers': len(trace.lost), 'workers': trace.workers, 'nodes': trace.nodes,
         'reissued': sum(chunk['reason'] == 'requeued' for chunk in trace.chunks), 'copies': sum(chunk['reason'] == 'copy' for chunk in trace.chunks),
-        'max_over_mean': max(spread) / statistics.mean(spread), 'cov': statistics.pstdev(spread) / statistics.mean(spread), 'tail_s': end - min(stayed),
-        'percent': percent(spread), 'busy_percent': percent(busy), 'busy_cov': statistics.pstdev(busy) / statistics.mean(busy), 'cost_s': (end - begin) * trace.workers,
+        'max_over_mean': max(ends) / statistics.mean(ends), 'cov': statistics.pstdev(ends) / statistics.mean(ends), 'tail_s': end - min(stayed),
+        'percent': percent(ends), 'busy_percent': percent(times), 'busy_cov': statistics.pstdev(times) / statistics.mean(times), 'cost_s': (end - begin) * trace.workers,
         'scheduling_s': statistics.mean(max(0, until - used) for rank, until, used in zip(finish, spread, busy) if rank not in trace.lost),
         'idle_s': statistics.mean(end - begin - until for rank, until in zip(finish, spread) if rank not in trace.lost),
         'tail_idle': sum(end - time for time in stayed) / (end - begin) / trace.workers,
