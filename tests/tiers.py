@@ -48,7 +48,7 @@ SMOKE = {
     "drain": ["interrupting hdss run drains", "a full disk is one line and exit 1"],
     "resume": ["a drained run is resumed"],
     "resume_outputs": ["two runs write no output together"],
-    "restarts": ["a run that loses its supermaster goes on"],
+    "restarts": ["a run that loses its supermaster goes on", "a task that kills the supermaster is given up"],
     "signals": ["of a launcher that is killed nothing stays"],
     # machines that lack something
     "odd_machines": ["few descriptors", "a user without a name and home", "nowhere to write", "long names", "little shared memory", "the folder has gone",

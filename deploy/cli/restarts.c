@@ -4,6 +4,7 @@
 #include "common/config/job.h"
 #include "common/job/journal.h"
 #include "common/service/poison.h"
+#include "common/service/service.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 
@@ -22,6 +23,14 @@ static uint64_t count_deaths(const struct poison_set *deaths)
     return count;
 }
 
+static bool has_culprit(const struct poison_set *deaths)
+{
+    for (size_t i = 0; i < deaths->count; i++)
+        if (deaths->items[i].deaths >= DEATHS_MAX)
+            return true;
+    return false;
+}
+
 static struct journal_seen see_journal(const char *path)
 {
     struct journal_seen seen = {0};
@@ -36,7 +45,8 @@ static struct journal_seen see_journal(const char *path)
                                      status.st_ino,
                                      status.st_ctim,
                                      ranges_total(&file.content.done),
-                                     count_deaths(&file.content.deaths)};
+                                     count_deaths(&file.content.deaths),
+                                     has_culprit(&file.content.deaths)};
     journal_file_fini(&file);
     return seen;
 }
@@ -106,6 +116,8 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
     const char *later = restarts->is_stored && !how->is_passing ? LATER : "";
     const bool records =
         restarts->count == 0 || now.done > restarts->latest.done || now.deaths != restarts->latest.deaths;
+    if (records && now.has_culprit)
+        restarts->count = 0;
     if (how->asked || how->late || (restarts->limit == 0 && !how->summarized))
         snprintf(text, size, "%s", later);
     else if (how->summarized)

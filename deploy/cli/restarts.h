@@ -4,7 +4,8 @@
  * A run is lost if no rank has said how it went, because its supermaster or its launcher has died, or if it has said
  * that it has lost a rank without which it cannot go on. Then its journal says what is stored. A run is not lost if it
  * has said something else, whatever its status, or if it was told to end. A run that records nothing between two losses
- * would only be lost again. A set that was up goes on with the jobs of its queue.
+ * would only be lost again. The count of restarts begins anew after a task was found that causes the losses, because
+ * the next start gives it up. A set that was up goes on with the jobs of its queue.
  *
  * If only the supermaster is lost, a task may have killed it. The tasks that were running on its machine and are not
  * done get one more death in the journal: see supermaster/failures.c. */
@@ -27,6 +28,7 @@ struct journal_seen {
     struct timespec changed;
     uint64_t done;
     uint64_t deaths;
+    bool has_culprit; /* a task has died so often that the next start gives it up */
 };
 
 struct restarts {
