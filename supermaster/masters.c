@@ -249,16 +249,20 @@ static void supermaster_note_recovery_counts(struct supermaster *supermaster, un
     supermaster->losses.heard_ns[m] = supermaster->step.now_ns;
 }
 
-/* True if a worker of master `m` waits without a chunk, except one that hangs after requesting ahead. */
-static bool is_idle(const struct supermaster *supermaster, unsigned m)
+/* Number of workers of master `m` that are not lost. */
+static unsigned workers_left(const struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned workers = 0;
-    if (supermaster->refilling.parked[m] == 0)
-        return false;
     for (unsigned i = 0; i < topology_count(topology, m); i++)
         workers += supermaster->losses.worker[topology->served[topology_first(topology, m) + i]] != WORKER_IS_LOST;
-    return supermaster->refilling.busy[m] < workers;
+    return workers;
+}
+
+/* True if a worker of master `m` waits without a chunk, except one that hangs after requesting ahead. */
+static bool is_idle(const struct supermaster *supermaster, unsigned m)
+{
+    return supermaster->refilling.parked[m] > 0 && supermaster->refilling.busy[m] < workers_left(supermaster, m);
 }
 
 static bool service_is_idle(const struct service *service)
@@ -538,14 +542,8 @@ static void receive_stats(struct supermaster *supermaster, const struct message 
 /* True if the master was sent an END, or has lost all its workers. */
 static bool may_leave(const struct supermaster *supermaster, unsigned m)
 {
-    const struct topology *topology = supermaster->config.topology;
-    const struct losses *losses = &supermaster->losses;
-    if (supermaster->state >= SUPERMASTER_ENDING || losses->dismissed[m])
-        return true;
-    for (unsigned i = 0; i < topology_count(topology, m); i++)
-        if (losses->worker[topology->served[topology_first(topology, m) + i]] != WORKER_IS_LOST)
-            return false;
-    return true;
+    return supermaster->state >= SUPERMASTER_ENDING || supermaster->losses.dismissed[m] ||
+           workers_left(supermaster, m) == 0;
 }
 
 static void receive_goodbye(struct supermaster *supermaster, unsigned m, const struct message *message)

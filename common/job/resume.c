@@ -2,6 +2,7 @@
 /* The files of an earlier run: see resume.h. */
 #include "common/job/resume.h"
 
+#include "common/config/element_type.h"
 #include "common/config/params.h"
 #include "common/os/say.h"
 #include "common/results/results.h"
@@ -30,15 +31,11 @@ static void add_line(struct text *text, const char *what, const char *value)
 /* For example "4096 x uint16". */
 static void add_record(struct text *text, const struct hdss_loop *loop)
 {
-    static const char *const types[] = {
-        [HDSS_UINT8] = "uint8", [HDSS_UINT16] = "uint16", [HDSS_UINT32] = "uint32",   [HDSS_UINT64] = "uint64",
-        [HDSS_INT32] = "int32", [HDSS_INT64] = "int64",   [HDSS_FLOAT32] = "float32", [HDSS_FLOAT64] = "float64",
-    };
     char value[64];
     if (loop->streams > 0)
         snprintf(value, sizeof value, "bytes on %u streams", loop->streams);
     else
-        snprintf(value, sizeof value, "%" PRIu64 " x %s", loop->record_length, types[loop->type]);
+        snprintf(value, sizeof value, "%" PRIu64 " x %s", loop->record_length, element_type_name(loop->type));
     add_line(text, "the result of an iteration", value);
 }
 

@@ -260,6 +260,12 @@ int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
     return 0;
 }
 
+const char *file_temporary(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
+}
+
 int file_open_nothing(void)
 {
     const int fd = open("/dev/null", O_RDWR);

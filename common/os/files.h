@@ -45,6 +45,9 @@ const char *file_write_error(int reason);
 int file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 
+/* The folder of temporary files: TMPDIR, or /tmp if that is not set. */
+const char *file_temporary(void);
+
 /* Opens /dev/null, or an empty file in memory if there is none. -1 with errno. */
 int file_open_nothing(void);
 

@@ -924,13 +924,11 @@ static bool is_for_free_ones(const struct service *service)
  * end got nothing. */
 RARELY static unsigned pass_over(struct service *service, unsigned lagging)
 {
-    const bool was_on = service->line.index.is_on;
-    if (was_on)
-        end_turn_at(service, 0);
-    else
-        end_turn(service);
     lagging++;
-    if (!was_on) {
+    if (service->line.index.is_on) {
+        end_turn_at(service, 0);
+    } else {
+        end_turn(service);
         if (service->line.passed_over++ < service->worker_count || !service_index_begin(service))
             return lagging;
         service->line.passed_over = 0;

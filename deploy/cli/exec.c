@@ -135,8 +135,7 @@ static bool make_folder_in(const char *base, const char *name)
 static int make_local_folder(struct error *error)
 {
     static const char *const others[] = {"/tmp", "/dev/shm", "."};
-    const char *wanted = getenv("TMPDIR");
-    wanted = wanted != NULL && wanted[0] != '\0' ? wanted : others[0];
+    const char *wanted = file_temporary();
     if (make_folder_in(wanted, "hdss-exec"))
         return 0;
     const int why = errno;

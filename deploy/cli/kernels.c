@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss kernels: lists the kernels, or the parameters and the loop of one of them. */
 #include "deploy/cli/colour.h"
+#include "common/config/element_type.h"
 #include "common/os/say.h"
 #include "deploy/cli/commands.h"
 
@@ -99,21 +100,6 @@ static void print_params(const struct hdss_kernel *kernel, const union hdss_valu
         print_param(kernel, i, values[i], indent);
 }
 
-static const char *type_name(enum hdss_type type)
-{
-    switch (type) {
-    case HDSS_UINT8: return "uint8";
-    case HDSS_UINT16: return "uint16";
-    case HDSS_UINT32: return "uint32";
-    case HDSS_UINT64: return "uint64";
-    case HDSS_INT32: return "int32";
-    case HDSS_INT64: return "int64";
-    case HDSS_FLOAT32: return "float32";
-    case HDSS_FLOAT64: return "float64";
-    }
-    return "";
-}
-
 static const char *layout_name(const struct hdss_loop *loop, char text[TEXT_MAX])
 {
     if (loop->layout == HDSS_LAYOUT_TILES)
@@ -158,12 +144,12 @@ static void print_loop(const struct hdss_loop *loop)
         return;
     }
     print_dependencies(loop);
-    say(stdout, "record  %" PRIu64 " x %s, %zu bytes per iteration", loop->record_length, type_name(loop->type),
+    say(stdout, "record  %" PRIu64 " x %s, %zu bytes per iteration", loop->record_length, element_type_name(loop->type),
         hdss_record_size(loop));
     printf("result  ");
     for (unsigned i = 0; i < loop->dims; i++)
         printf("%s%" PRIu64, i > 0 ? " x " : "", loop->shape[i]);
-    printf(" %s", type_name(loop->type));
+    printf(" %s", element_type_name(loop->type));
     if (loop->dims > 1)
         printf(", in %s", layout_name(loop, layout));
     putchar('\n');

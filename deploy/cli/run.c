@@ -13,6 +13,7 @@
 #include "common/carrier/family.h"
 #include "common/mpi/lanes.h"
 #include "common/os/cores.h"
+#include "common/os/files.h"
 #include "common/os/launched.h"
 #include "common/os/signals.h"
 #include "common/util/list.h"
@@ -613,10 +614,9 @@ static int check_set(const struct launch_plan *launch_plan, struct error *error)
 /* Removes the private folders of killed programs. */
 static void remove_litter(void)
 {
-    const char *temporary = getenv("TMPDIR");
     held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* of deploy/python/hdss/_sets.py */
     held_folder_sweep(MEMORY_FOLDER, "hdss-ranks");          /* of openmpi.c */
-    held_folder_sweep(temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp", "hdss-exec"); /* of exec.c */
+    held_folder_sweep(file_temporary(), "hdss-exec");        /* of exec.c */
 }
 
 /* Runs the line while files shared with other runs are protected. */

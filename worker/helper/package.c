@@ -3,6 +3,7 @@
  * but the functions cannot be called here. */
 #include "worker/helper/package.h"
 
+#include "common/config/element_type.h"
 #include "common/os/objects.h"
 
 #include <stdio.h>
@@ -56,24 +57,18 @@ enum { LOOP_CALL, LOOP_ITERATIONS, LOOP_DTYPE, LOOP_SHAPE };
 /* Describes the loop as the package does. hdss.loop() has checked the values. */
 static int describe_loop(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
-    static const char *const types[] = {
-        [HDSS_UINT8] = "uint8", [HDSS_UINT16] = "uint16", [HDSS_UINT32] = "uint32",   [HDSS_UINT64] = "uint64",
-        [HDSS_INT32] = "int32", [HDSS_INT64] = "int64",   [HDSS_FLOAT32] = "float32", [HDSS_FLOAT64] = "float64",
-    };
-    char *rest = (char *)(uintptr_t)values[LOOP_SHAPE].text;
-    unsigned type = 0;
-    while (type <= HDSS_FLOAT64 && strcmp(types[type], values[LOOP_DTYPE].text) != 0)
-        type++;
+    const char *rest = values[LOOP_SHAPE].text;
+    bool is_valid = element_type_find(values[LOOP_DTYPE].text, &loop->type);
     loop->iterations = (uint64_t)values[LOOP_ITERATIONS].integer;
-    loop->type = (enum hdss_type)type;
     loop->record_length = 1;
     loop->shape[loop->dims++] = loop->iterations;
     while (*rest != '\0' && loop->dims < HDSS_DIMS_MAX) {
-        loop->shape[loop->dims] = strtoull(rest, &rest, 10);
+        char *end;
+        loop->shape[loop->dims] = strtoull(rest, &end, 10);
         loop->record_length *= loop->shape[loop->dims++];
-        rest += *rest == 'x';
+        rest = end + (*end == 'x');
     }
-    if (type <= HDSS_FLOAT64 && *rest == '\0' && loop->record_length > 0)
+    if (is_valid && *rest == '\0' && loop->record_length > 0)
         return 0;
     snprintf(error, HDSS_ERROR_MAX, "dtype or shape is none that hdss.loop() gives");
     return -1;

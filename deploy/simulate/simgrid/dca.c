@@ -5,6 +5,7 @@
 #include "deploy/simulate/simgrid/dca.h"
 
 #include "common/dca/machine.h"
+#include "common/os/files.h"
 #include "deploy/simulate/dca/run.h"
 #include "deploy/simulate/platforms/placement.h"
 
@@ -204,13 +205,12 @@ static void actors_start_engine(const char *platform)
 static int actors_load_platform(const struct simulation *simulation, const struct simgrid_file *file,
                                 struct error *error)
 {
-    const char *parent = getenv("TMPDIR");
     char path[512];
     if (file->count > 0) {
         actors_start_engine(file->path);
         return 0;
     }
-    snprintf(path, sizeof path, "%s/hdss-simulate-XXXXXX.xml", parent != NULL && parent[0] != '\0' ? parent : "/tmp");
+    snprintf(path, sizeof path, "%s/hdss-simulate-XXXXXX.xml", file_temporary());
     int descriptor = mkstemps(path, 4);
     if (descriptor < 0)
         return error_set(error, "%s: %s", path, strerror(errno));

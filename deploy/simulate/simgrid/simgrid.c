@@ -5,6 +5,7 @@
 
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
+#include "common/os/files.h"
 #include "common/util/error.h"
 #include "deploy/simulate/simgrid/run.h"
 #include "deploy/simulate/virtual/cluster.h"
@@ -113,9 +114,7 @@ static void path_in_folder(const struct simgrid_job *job, const char *name, char
 
 static int make_folder(struct simgrid_job *job, struct error *error)
 {
-    const char *parent = getenv("TMPDIR");
-    snprintf(job->folder, sizeof job->folder, "%s/hdss-simulate-XXXXXX",
-             parent != NULL && parent[0] != '\0' ? parent : "/tmp");
+    snprintf(job->folder, sizeof job->folder, "%s/hdss-simulate-XXXXXX", file_temporary());
     if (mkdtemp(job->folder) != NULL)
         return 0;
     error_set(error, "%s: %s", job->folder, strerror(errno));

@@ -3,6 +3,7 @@
  * interpreter. A process has one such kernel, which one thread calls. What is simpler in Python is in
  * hdss_python.py, beside this module. */
 #include "worker/kernels/python/module.h"
+#include "common/config/element_type.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -78,18 +79,6 @@ static PyObject *python_values_of(const union hdss_value *values)
     return tuple;
 }
 
-static enum hdss_type type_of(const char *name)
-{
-    static const char *const names[] = {
-        [HDSS_UINT8] = "uint8", [HDSS_UINT16] = "uint16", [HDSS_UINT32] = "uint32",   [HDSS_UINT64] = "uint64",
-        [HDSS_INT32] = "int32", [HDSS_INT64] = "int64",   [HDSS_FLOAT32] = "float32", [HDSS_FLOAT64] = "float64",
-    };
-    unsigned type = 0;
-    while (type < HDSS_FLOAT64 && strcmp(names[type], name) != 0)
-        type++;
-    return (enum hdss_type)type;
-}
-
 /* Copies a text, for the life of the process. Returns NULL with an exception set, or if memory runs out. */
 static const char *python_keep(PyObject *text)
 {
@@ -130,7 +119,7 @@ static int take_description(PyObject *said, struct hdss_loop *loop)
     python.variable = type[0] == '\0';
     if (python.variable)
         return python_take_streams(endings, loop);
-    loop->type = type_of(type);
+    element_type_find(type, &loop->type); /* hdss_python.py has checked the name */
     loop->record_length = length;
     return take_shape(shape, loop);
 }
