@@ -59,7 +59,7 @@ static int set_free(struct supermaster *supermaster, uint64_t iteration)
 
 static void look_whether_over(struct supermaster *supermaster)
 {
-    if (supermaster->ledger.held == 0 && supermaster->service.may_grow)
+    if (supermaster->ledger.held == 0 && !supermaster->ledger.grows && supermaster->service.may_grow)
         service_note_growth(&supermaster->service, false);
 }
 
@@ -69,20 +69,22 @@ static void look_whether_over(struct supermaster *supermaster)
 bool supermaster_holds_suspects(const struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
-    return config->are_tasks && !config->grows && !config->spec->technique_auto &&
-           config->spec->technique.technique->may_grow;
+    return config->are_tasks && !config->spec->technique_auto && config->spec->technique.technique->may_grow;
 }
 
-static bool is_suspect(const struct poison *deaths)
+/* What has come to a loop that grows ran at no earlier loss, and is not held back. */
+static bool is_suspect(const struct supermaster *supermaster, const struct poison *deaths)
 {
-    return deaths->shares_blame && deaths->deaths >= ISOLATED_DEATHS;
+    const struct supermaster_config *config = &supermaster->config;
+    return deaths->shares_blame && deaths->deaths >= ISOLATED_DEATHS && deaths->first >= config->first &&
+           deaths->first - config->first + deaths->count <= config->count;
 }
 
 static uint64_t find_suspect(const struct supermaster *supermaster, uint64_t first)
 {
     for (size_t k = 0; k < supermaster->deaths.count; k++) {
         const struct poison *item = &supermaster->deaths.items[k];
-        for (uint64_t i = item->first; is_suspect(item) && i < item->first + item->count; i++)
+        for (uint64_t i = item->first; is_suspect(supermaster, item) && i < item->first + item->count; i++)
             if (i >= first && *open_of(supermaster, i) > 0 && *open_of(supermaster, i) != DECIDED)
                 return i;
     }
@@ -101,7 +103,7 @@ static void hold_suspects(struct supermaster *supermaster)
 {
     for (size_t k = 0; k < supermaster->deaths.count; k++) {
         const struct poison *item = &supermaster->deaths.items[k];
-        for (uint64_t i = item->first; is_suspect(item) && i < item->first + item->count; i++)
+        for (uint64_t i = item->first; is_suspect(supermaster, item) && i < item->first + item->count; i++)
             *open_of(supermaster, i) += *open_of(supermaster, i) != DECIDED;
     }
 }
@@ -211,7 +213,7 @@ int supermaster_waits_init(struct supermaster *supermaster)
     bool has_suspects = false;
     waits->serve_due_ns = waits->suspect = NEVER;
     for (size_t k = 0; supermaster_holds_suspects(supermaster) && k < supermaster->deaths.count; k++)
-        has_suspects |= is_suspect(&supermaster->deaths.items[k]);
+        has_suspects |= is_suspect(supermaster, &supermaster->deaths.items[k]);
     if (config->precedence == NULL && !has_suspects)
         return 0;
     assert((config->precedence == NULL || config->precedence->count == config->count) &&
@@ -224,13 +226,14 @@ int supermaster_waits_init(struct supermaster *supermaster)
     hold_suspects(supermaster);
     if (ledger_hold_back(&supermaster->ledger, is_held, supermaster) < 0)
         return -1;
-    service_note_growth(&supermaster->service, supermaster->ledger.held > 0);
-    for (size_t i = 0; i < ranges_length(&supermaster->ledger.failed);
-         i++) /* They are copied, because this set grows below. */
-        if (ranges_add(&given_up, ranges_at(&supermaster->ledger.failed, i)->first,
-                       ranges_at(&supermaster->ledger.failed, i)->count, NULL) < 0)
-            return -1;
-    int result = give_up_behind(supermaster, &given_up);
+    service_note_growth(&supermaster->service, supermaster->ledger.held > 0 || supermaster->ledger.grows);
+    int result = 0;
+    /* They are copied, because this set grows below. */
+    for (size_t i = 0; i < ranges_length(&supermaster->ledger.failed) && result == 0; i++) {
+        const struct range *failed = ranges_at(&supermaster->ledger.failed, i);
+        result = ranges_add(&given_up, failed->first, failed->count, NULL);
+    }
+    result = result == 0 ? give_up_behind(supermaster, &given_up) : -1;
     ranges_fini(&given_up);
     if (result == 0 && config->done_failed != NULL)
         result = give_up_behind(supermaster, config->done_failed);

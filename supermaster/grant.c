@@ -269,7 +269,7 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     if (!growth->is_complete)
         return;
     ledger->grows = false;
-    service_note_growth(&supermaster->service, false);
+    service_note_growth(&supermaster->service, ledger->held > 0);
     supermaster_recheck(supermaster);
 }
 

@@ -23,12 +23,12 @@ static uint64_t count_deaths(const struct poison_set *deaths)
     return count;
 }
 
-static bool has_culprit(const struct poison_set *deaths)
+static uint64_t count_culprits(const struct poison_set *deaths)
 {
+    uint64_t count = 0;
     for (size_t i = 0; i < deaths->count; i++)
-        if (deaths->items[i].deaths >= DEATHS_MAX)
-            return true;
-    return false;
+        count += deaths->items[i].deaths >= DEATHS_MAX ? deaths->items[i].count : 0;
+    return count;
 }
 
 static struct journal_seen see_journal(const char *path)
@@ -46,7 +46,7 @@ static struct journal_seen see_journal(const char *path)
                                      status.st_ctim,
                                      ranges_total(&file.content.done),
                                      count_deaths(&file.content.deaths),
-                                     has_culprit(&file.content.deaths)};
+                                     count_culprits(&file.content.deaths)};
     journal_file_fini(&file);
     return seen;
 }
@@ -92,6 +92,14 @@ static int add_deaths(struct journal_content *content, struct ranges *ran)
     return result;
 }
 
+static bool has_suspects(const struct poison_set *deaths)
+{
+    for (size_t i = 0; i < deaths->count; i++)
+        if (deaths->items[i].shares_blame && deaths->items[i].deaths >= ISOLATED_DEATHS)
+            return true;
+    return false;
+}
+
 /* Records the deaths while no other process writes the journal. If that fails, no task is held responsible. */
 static void blame_tasks(struct restarts *restarts)
 {
@@ -102,8 +110,10 @@ static void blame_tasks(struct restarts *restarts)
         return;
     if (journal_read(&file, restarts->journal, &error) == JOURNAL_READABLE &&
         add_deaths(&file.content, &restarts->ran) == 0 && ranges_total(&restarts->ran) > 0 &&
-        journal_begin(&journal, restarts->journal, &file.content.head, &file.content, false, &error) == 0)
+        journal_begin(&journal, restarts->journal, &file.content.head, &file.content, false, &error) == 0) {
         journal_close(&journal, false);
+        restarts->has_suspects |= has_suspects(&file.content.deaths);
+    }
     journal_file_fini(&file);
     ranges_clear(&restarts->ran);
 }
@@ -116,7 +126,7 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
     const char *later = restarts->is_stored && !how->is_passing ? LATER : "";
     const bool records =
         restarts->count == 0 || now.done > restarts->latest.done || now.deaths != restarts->latest.deaths;
-    if (records && now.has_culprit)
+    if (records && now.culprits > restarts->latest.culprits)
         restarts->count = 0;
     if (how->asked || how->late || (restarts->limit == 0 && !how->summarized))
         snprintf(text, size, "%s", later);

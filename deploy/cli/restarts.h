@@ -28,7 +28,7 @@ struct journal_seen {
     struct timespec changed;
     uint64_t done;
     uint64_t deaths;
-    bool has_culprit; /* a task has died so often that the next start gives it up */
+    uint64_t culprits; /* tasks that the next start gives up, because so many losses came while they ran */
 };
 
 struct restarts {
@@ -40,6 +40,7 @@ struct restarts {
     struct journal_seen before; /* of an earlier run, before the first start */
     struct journal_seen latest; /* at the last start */
     struct ranges ran;          /* tasks that were running when the supermaster was lost, for launch.h; owned */
+    bool has_suspects;          /* tasks were running at two losses of the supermaster */
     bool is_stored;             /* the journal is that of this run, so --resume can go on from it */
 };
 

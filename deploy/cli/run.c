@@ -15,6 +15,7 @@
 #include "common/os/cores.h"
 #include "common/os/files.h"
 #include "common/os/launched.h"
+#include "common/os/say.h"
 #include "common/os/signals.h"
 #include "common/util/list.h"
 #include "common/util/number.h"
@@ -489,16 +490,32 @@ static void take_signals_of_run(void (*take)(int number))
             sigaction(drain_signals[i], &action, NULL);
 }
 
-/* From the next start on the job is resumed: adds --resume after all other options. */
-static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
+/* Adds an option of the ranks after all others. */
+static void add_option(const struct launch_plan *launch_plan, struct argv *line, const char *option)
 {
     unsigned end = launch_plan->request.job_end, place = end;
     for (unsigned i = end; i > 0 && strcmp(line->items[i - 1], ":") != 0; i--)
         if (strcmp(line->items[i - 1], "--") == 0)
             place = i - 1;
-    argv_insert(line, place, "--resume");
+    argv_insert(line, place, option);
+}
+
+/* From the next start on the job is resumed. */
+static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
+{
+    add_option(launch_plan, line, "--resume");
     if (launch_plan->serves)
-        argv_insert(line, place, "--after-loss");
+        add_option(launch_plan, line, "--after-loss");
+}
+
+/* From the next start on each task is a chunk: only then can the supermaster release suspects one at a time. */
+static void hand_out_singly(const struct launch_plan *launch_plan, struct argv *line)
+{
+    const struct run_spec *spec = &launch_plan->request.setup.job.spec;
+    if (!spec->technique_auto && spec->technique.technique->may_grow)
+        return;
+    add_option(launch_plan, line, "--technique=ss");
+    say(stderr, "hdss: each task is a chunk from now on (--technique ss), to find the one that ends the supermaster");
 }
 
 #define DCA_LOSS                                                                                                       \
@@ -537,7 +554,7 @@ static int launch_line(const struct launch_plan *launch_plan, const struct argv 
 static int run_line(const struct launch_plan *launch_plan, struct argv *line, struct launch *how)
 {
     struct restarts restarts;
-    bool resumes = false;
+    bool resumes = false, are_single = false;
     if (launch_plan->serves)
         restarts_init_set(&restarts, launch_plan->limits.restarts, without_journal(launch_plan));
     else
@@ -553,6 +570,9 @@ static int run_line(const struct launch_plan *launch_plan, struct argv *line, st
         if (!resumes && restarts.is_stored)
             add_resume(launch_plan, line);
         resumes |= restarts.is_stored;
+        if (!are_single && restarts.has_suspects)
+            hand_out_singly(launch_plan, line);
+        are_single |= restarts.has_suspects;
         status = line->failed ? EXIT_STATUS_FAILED : launch_line(launch_plan, line, how);
     }
     how->ran = NULL;

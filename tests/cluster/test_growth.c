@@ -3,6 +3,7 @@
  * whatever is lost meanwhile. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
+#include "common/service/poison.h"
 #include "common/util/error.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "supermaster/ledger.h"
@@ -289,6 +290,31 @@ START_TEST(what_is_new_is_verified)
 }
 END_TEST
 
+/* Tasks that were running at two losses of the supermaster run one at a time, and the loop grows meanwhile. A third
+ * loss tells which one it was. */
+START_TEST(suspects_of_a_loop_that_grows_run_one_at_a_time)
+{
+    static const struct virtual_growth growth[] = {{0, 40}, {5 * MS, COUNT}};
+    for (unsigned masters = 0; masters <= 1; masters++)
+        for (unsigned is_third = 0; is_third <= 1; is_third++) {
+            struct virtual_config config = config_of(masters, growth, 2);
+            struct virtual_result result;
+            struct poison deaths = {
+                .first = 0, .count = is_third ? 1 : 40, .deaths = 2 + is_third, .shares_blame = true};
+            const struct poison_set earlier = {.items = &deaths, .count = 1, .capacity = 1};
+            config.are_tasks = config.no_isolation = config.journal = config.no_speculation = true;
+            config.deaths = &earlier;
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
+            ck_assert_int_eq(result.status, is_third ? EXIT_STATUS_TASKS : EXIT_STATUS_DONE);
+            ck_assert_uint_eq(result.supermaster->ledger.done, COUNT - is_third);
+            ck_assert_uint_eq(ranges_total(&result.supermaster->ledger.failed), is_third);
+            if (!is_third)
+                ck_assert_uint_ge(result.end_ns, deaths.count * MS);
+            virtual_free(cluster);
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("growth");
@@ -306,6 +332,7 @@ int main(void)
     tcase_add_test(tcase, a_longer_list_is_resumed);
     tcase_add_test(tcase, what_fails_is_given_up);
     tcase_add_test(tcase, what_is_new_is_verified);
+    tcase_add_test(tcase, suspects_of_a_loop_that_grows_run_one_at_a_time);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -145,9 +145,14 @@ def test_a_task_that_kills_the_supermaster_is_given_up():
         again = run([word if word != '--overwrite' else '--resume' for word in line])
         assert again.status == 3 and FOUND in again.err and os.path.getsize('ran.3') == 3, again
         os.remove('ran.3')
-    result = run([HDSS, 'exec', '-j4', sys.executable, 'killer.py', ':::', *map(str, range(1, 9))])
-    assert result.status == 3 and result.err[-1] == FOUND, result
-    assert sorted(result.out.splitlines()) == [f'out {i}' for i in range(1, 9) if i != 3], result
+    result = run([HDSS, 'run', '--technique', 'gss', '--workers', '4', '--overwrite', 'exec', f'command={sys.executable} killer.py {{}}', 'count=12'])
+    assert result.status == 3 and FOUND in result.err and len([text for text in result.err if '(--technique ss)' in text]) == 1, result
+    assert os.path.getsize('ran.3') == 3, os.listdir()
+    os.remove('ran.3')
+    for line in (f'{HDSS} exec -j4 {sys.executable} killer.py ::: $(seq 8)', f'(seq 7; sleep 1; echo 8) | {HDSS} exec -j4 {sys.executable} killer.py'):
+        result = run(['sh', '-c', line])
+        assert result.status == 3 and FOUND in result.err, result
+        assert sorted(result.out.splitlines()) == [f'out {i}' for i in range(1, 9) if i != 3], result
 
 
 def test_a_run_that_is_asked_to_stop_is_not_started_again():
