@@ -44,7 +44,7 @@ void status_tell_begun(void)
 
 void status_tell_draining(void)
 {
-    status_file_tell(STATUS_DRAINING "\n", (int)strlen(STATUS_DRAINING "\n"));
+    status_file_tell("\n" STATUS_DRAINING "\n", (int)strlen("\n" STATUS_DRAINING "\n"));
 }
 
 void status_tell_over(void)

@@ -106,7 +106,7 @@ static int find_half_of_mfsc(const struct argv *words, json_t *answer, struct er
 {
     struct simulation simulation;
     uint64_t iterations, workers;
-    if (number_parse_u64(words->items[1], &workers) < 0)
+    if (number_parse_u64(words->items[1], &workers) < 0 || workers == 0)
         return error_set(error, "'%.100s' is no number of workers", words->items[1]);
     /* accepts options of a simulation, too, and leaves them out */
     int result = simulation_read(&simulation, (int)words->count - 1, words->items + 1, error);

@@ -397,6 +397,7 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
 {
     struct launch_of_ranks launch = {.ranks = ranks,
                                      .status = -1,
+                                     .gate = {-1, -1},
                                      .pids = calloc(ranks, sizeof *launch.pids),
                                      .words = calloc(ranks, sizeof *launch.words),
                                      .returns = calloc(ranks, sizeof *launch.returns)};

@@ -50,7 +50,7 @@ static const char list_head[] = "1\n";
 
 static void name_list(uint64_t job, char name[FILE_NAME_MAX])
 {
-    snprintf(name, FILE_NAME_MAX, "jobs/%" PRIu64 ".list", job);
+    snprintf(name, FILE_NAME_MAX, FOLDER_OF_JOBS "/%" PRIu64 ".list", job);
 }
 
 const char *set_folder_list(const struct set_folder *folder, uint64_t job, char path[PATH_MAX])
@@ -138,12 +138,17 @@ void set_folder_remove(const struct set_folder *folder, uint64_t job)
         name_printed(name, job, stream);
         unlinkat(folder->fd, name, 0);
     }
+    set_folder_remove_list(folder, job);
 }
 
-static uint64_t printed_by(const char *file)
+/* Returns the job to which the file belongs, or 0. */
+static uint64_t job_of(const char *file)
 {
     char name[FILE_NAME_MAX];
     const uint64_t job = strtoull(file, NULL, 10);
+    name_list(job, name);
+    if (strcmp(name + strlen(FOLDER_OF_JOBS "/"), file) == 0)
+        return job;
     for (enum control_stream stream = CONTROL_OUT; stream <= CONTROL_ERR; stream++) {
         name_printed(name, job, stream);
         if (strcmp(name + strlen(FOLDER_OF_JOBS "/"), file) == 0)
@@ -181,7 +186,7 @@ uint32_t set_folder_clear(const struct set_folder *folder, const struct queue *q
     const struct dirent *entry;
     uint32_t newest = 0;
     while (jobs != NULL && (entry = readdir(jobs)) != NULL) {
-        const uint64_t number = printed_by(entry->d_name);
+        const uint64_t number = job_of(entry->d_name);
         const uint32_t job = number <= UINT32_MAX ? (uint32_t)number : 0;
         if (number == 0)
             continue;

@@ -114,7 +114,7 @@ static int serve(struct set *set)
     return end_journal(set, queue_is_over(&set->queue) && !set->is_deserted ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED);
 }
 
-static void remove_printed(void *context, uint32_t id)
+static void remove_files(void *context, uint32_t id)
 {
     set_folder_remove(&((struct set *)context)->folder, id);
 }
@@ -169,7 +169,7 @@ static int open_parts(struct set *set)
     if (set->journal == NULL || set_mend_items(set, &set->error) < 0)
         return -1;
     clear_folder(set);
-    set->queue.on_forget = remove_printed;
+    set->queue.on_forget = remove_files;
     set->queue.context = set;
     set->source = set_control_source(set);
     set->control = control_new(runtime_base(set->runtime), set->version, &set->source);
