@@ -2,7 +2,7 @@
 /* A carrier transports messages between the ranks of a launch. It is a table of functions, so that a program can use an
  * MPI library without being linked with it. carrier_mpi.c implements the table for MPI and is compiled into one module
  * per library; a rank loads the module for the launcher that started it (load.c). Programs linked with MPI contain the
- * table (linked.c). Ranks that share memory have their own (common/mpi/local_carrier.c).
+ * table (linked.c). Ranks that share memory have a carrier of their own (common/mpi/local_carrier.c).
  *
  * Communicators, requests and windows are opaque words; 0 means none. Messages are bytes. */
 #pragma once
@@ -17,17 +17,15 @@
 
 typedef uintptr_t carrier_comm, carrier_request, carrier_window;
 
-/* As the sender: any rank. */
 #define CARRIER_ANY (-1)
 
-/* Required thread support: the levels of MPI. */
 enum carrier_level { CARRIER_SINGLE, CARRIER_FUNNELED, CARRIER_SERIALIZED, CARRIER_MULTIPLE };
 
-/* Results of operations. Errors end the rank unless heed_losses() was called. */
+/* An error ends the rank unless heed_losses() was called. */
 enum carrier_result {
     CARRIER_DONE,
-    CARRIER_LOST,    /* the other rank has failed */
-    CARRIER_PENDING, /* a rank has failed, and a receive from any rank continues */
+    CARRIER_LOST,
+    CARRIER_PENDING, /* a rank has failed; the receive, from any rank, continues */
     CARRIER_ERROR,
 };
 
@@ -56,15 +54,14 @@ struct carrier {
     carrier_request (*irecv)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     carrier_request (*recv_init)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     void (*start)(carrier_request request);
-    /* Tests a request; 0 counts as over. Sets a finished request to 0 unless it is from recv_init(). `status` (may be
-     * NULL) is set for a finished receive. */
+    /* A request 0 counts as over. Sets a finished request to 0 unless it is from recv_init(). Fills `status` (may be
+     * NULL) for a finished receive. */
     enum carrier_result (*test)(carrier_request *request, bool *is_over, struct carrier_status *status);
-    /* True if the operation is over; leaves the request unchanged. */
     bool (*is_over)(carrier_request request);
     void (*wait)(carrier_request *request);
-    void (*cancel)(carrier_request request);       /* of a receive; followed by wait() or release() */
-    void (*release)(carrier_request *request);     /* frees it, whether it is over or not, and sets it to 0 */
-    void (*progress)(carrier_comm comm, int self); /* lets the library make progress; `self`: this rank */
+    void (*cancel)(carrier_request request); /* of a receive; wait() or release() must follow */
+    void (*release)(carrier_request *request);
+    void (*progress)(carrier_comm comm, int self);
 
     void (*barrier)(carrier_comm comm);
     void (*bcast)(carrier_comm comm, int root, void *data, size_t bytes);
@@ -73,25 +70,24 @@ struct carrier {
     void (*allgather)(carrier_comm comm, const void *own, size_t bytes, void *all);
     uint64_t (*max)(carrier_comm comm, uint64_t own);
 
-    /* Collective, as is closing; `words` at rank 0, initially zero. */
+    /* Opening and closing are collective. The `words` are at rank 0, initially zero. */
     carrier_window (*open_window)(carrier_comm comm, size_t words);
     void (*close_window)(carrier_window *window);
     uint64_t (*fetch_add)(carrier_window window, size_t word, uint64_t amount);
     /* Each word is transferred atomically. */
     void (*put_words)(carrier_window window, size_t first, const void *words, size_t count);
     void (*get_words)(carrier_window window, size_t first, void *words, size_t count);
-    /* Collective, as is unsharing: memory of the first rank, shared by all and page-aligned in the same way. */
+    /* Sharing and unsharing are collective. The memory belongs to the first rank, and is page-aligned in all ranks. */
     void *(*share_memory)(carrier_comm comm, size_t bytes, carrier_window *memory);
     void (*unshare_memory)(carrier_window *memory);
 
-    /* Makes operations return errors from now on. */
     void (*heed_losses)(carrier_comm comm);
-    /* Writes at most `room` failed ranks, from number `known` on in order of detection, and acknowledges them, so that
-     * receives from any rank continue. Returns how many it has written. */
+    /* Writes at most `room` failed ranks in order of detection, beginning with number `known`, and acknowledges them,
+     * so that receives from any rank continue. Returns how many it has written. */
     int (*next_losses)(carrier_comm comm, int known, int *ranks, int room);
 };
 
-/* The carrier of this process; NULL before the rank joins its launch. */
+/* NULL before the rank joins its launch. */
 extern const struct carrier *carrier;
 
 extern const struct carrier hdss_carrier;

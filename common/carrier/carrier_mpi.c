@@ -170,7 +170,8 @@ static void release(carrier_request *request)
     *request = 0;
 }
 
-/* Probes for a message to itself, which never exists: a successful probe would return before making progress. */
+/* Probes for a message from this rank to itself, which never exists: a successful probe would return before making
+ * progress. */
 static void progress(carrier_comm comm, int self)
 {
     int any;
@@ -287,7 +288,7 @@ static void heed_losses(carrier_comm comm)
     MPI_Comm_set_errhandler(carrier_comm_of(comm), MPI_ERRORS_RETURN);
 }
 
-/* Failed ranks keep their positions in the group; new ones are appended. */
+/* Failed ranks keep their positions in the group; later ones are appended. */
 static int next_losses(carrier_comm comm, int known, int *ranks, int room)
 {
     MPI_Comm own = carrier_comm_of(comm);

@@ -12,8 +12,8 @@
 
 const struct carrier *carrier;
 
-/* Variables that launchers set for ranks. srun also sets those of PMI and PMIx and can start ranks of several
- * libraries: if the carrier of the usual one is missing, the default is tried. */
+/* Variables that launchers set for ranks. srun also sets the variables of PMI and PMIx, and can start ranks of several
+ * libraries: if the carrier of the usual library is missing, the default is tried. */
 static const struct {
     const char *variable, *launcher;
     enum mpi_family family;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Help texts of Open MPI. In version 4 a rank sends each text to mpirun and waits in MPI until mpirun has received it.
- * After the loss of a node mpirun may not receive them any more, so a rank that lost a connection to the node would
+ * After the loss of a node mpirun may not receive texts any more, so a rank that lost a connection to the node would
  * hang, for example the supermaster.
  *
- * Open MPI prints help texts through a function pointer (opal/util/show_help.h in its sources), which is redirected
- * here to standard error, once per text. Texts about connections are dropped: HDSS reports each loss itself, and mpirun
- * 4 prints none of them as `hdss run` launches it. */
+ * Open MPI prints help texts through a function pointer (opal/util/show_help.h in its sources). This file redirects the
+ * pointer, so that each text is printed to standard error, once. Texts about connections are dropped: HDSS reports each
+ * loss itself, and mpirun 4 prints none of them as `hdss run` launches it. */
 #include "common/carrier/openmpi_help.h"
 
 #include <mpi.h>

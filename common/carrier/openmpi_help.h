@@ -2,5 +2,5 @@
 /* Help texts that Open MPI prints on errors and lost connections: see openmpi_help.c. */
 #pragma once
 
-/* Makes this rank print such texts itself; called after MPI_Init_thread(). Only for Open MPI 4. */
+/* Called after MPI_Init_thread(). Does something only with Open MPI 4. */
 void openmpi_help_print_here(void);

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-/* A connection with attached jobs has practically no idle limit. */
 #define QUIET_MAX_S 1000000000
 
 struct attachment {

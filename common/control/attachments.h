@@ -10,7 +10,7 @@ struct attachments;
 
 struct attachments *attachments_new(void (*cancel)(void *context, uint64_t job), void *context);
 
-/* Attaches the job to the client's connection, which then has no idle limit. False on failure. */
+/* Attaches the job to the client's connection, which then has no idle limit. Returns false on failure. */
 bool attachments_add(struct attachments *attachments, struct evhttp_request *request, uint64_t job);
 
 /* Cancels no jobs. NULL is allowed. */

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Draws a token. False if the kernel provides no random bytes. */
 static bool draw_token(char token[BEARER_LENGTH + 1])
 {
     unsigned char bytes[BEARER_LENGTH / 2];
@@ -28,7 +27,8 @@ static bool draw_token(char token[BEARER_LENGTH + 1])
     return true;
 }
 
-/* Replaces a file of an earlier process, because the socket belongs to this one; does not replace folders and links. */
+/* Replaces a file of an earlier process, because the socket belongs to this process; does not replace folders or follow
+ * links. */
 static int write_file(const struct bearer *bearer)
 {
     char line[BEARER_LENGTH + 2];

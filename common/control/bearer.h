@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The token of the control socket over TCP, which replaces the kernel's check of the peer. It is stored in a file next
- * to the socket that only the user can read. */
+/* The token of the control socket over TCP, which replaces the kernel's check of the peer. It is in a file beside the
+ * socket, which only the user can read. */
 #pragma once
 
 #include "common/control/socket.h"
@@ -8,21 +8,19 @@
 
 #include <stdbool.h>
 
-/* 256 bits in hexadecimal. */
 #define BEARER_LENGTH   64
 #define BEARER_PATH_MAX (CONTROL_PATH_MAX + sizeof CONTROL_TOKEN_ENDING)
 
 struct bearer {
     char token[BEARER_LENGTH + 1];
-    char path[BEARER_PATH_MAX]; /* empty: no file */
+    char path[BEARER_PATH_MAX];
 };
 
 int bearer_draw(struct bearer *bearer, struct error *error);
 
-/* Writes the token to a file next to the socket `socket_path`. */
 int bearer_put(struct bearer *bearer, const char *socket_path, struct error *error);
 
 void bearer_unlink(struct bearer *bearer);
 
-/* True if the Authorization header (NULL: none) is "Bearer TOKEN". Takes constant time for a given length. */
+/* `value`: the Authorization header, or NULL; true if it is "Bearer TOKEN". Takes constant time for a given length. */
 bool bearer_is_shown(const struct bearer *bearer, const char *value);

@@ -2,11 +2,11 @@
 /* The control socket of a run or a set: HTTP over a Unix socket, with libevent's evhttp, in the event base of the rank.
  * docs/CONTROL.md describes requests and answers.
  *
- * Nothing runs here unless a client has sent something: the cost of an unused control socket is one descriptor in the
- * base. A client delays a chunk by at most some hundred microseconds, because the machine is only read and never
- * stepped, answers are small and sent as the client reads them, and clients get a limited share of each turn (door.c).
- * Lists of jobs and submissions are long and are processed job by job within that share. All submissions of that time
- * are committed to disk with one write before any of them is answered.
+ * Nothing runs here unless a client has sent something: an unused control socket costs one descriptor in the base. A
+ * client delays a chunk by at most some hundred microseconds: the machine is only read and never stepped, answers are
+ * small and sent as the client reads them, and clients get a limited share of each turn (door.c). Lists of jobs and
+ * submissions are long; they are processed job by job within that share. All submissions of that time are committed to
+ * disk with one write before any of them is answered.
  *
  * Access: folder and socket are accessible to the user only (socket.c), and the peer's user is checked. With --http the
  * same service is available at a TCP port, where each request must have the token (bearer.c). If only this machine can
@@ -36,14 +36,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OUTPUT_MAX  1048576
-#define RANKS_USUAL 1000
-/* A list of failures is made in one step, so it is short. */
+#define OUTPUT_MAX      1048576
+#define RANKS_USUAL     1000
 #define FAILURES_LISTED 100
 #define WAITERS_MAX     4096
-/* How often changes are looked for while requests wait. */
-#define LOOK_US 100000
-/* How often it is checked that the socket still has its name. */
+#define LOOK_US         100000
 #define KEEP_US         1000000
 #define LAST_ANSWERS_US 100000
 
@@ -62,7 +59,6 @@
 #define JSON_TYPE "application/json"
 #define NO_JOB    "there is no such job, or it ended long ago"
 
-/* A request that waits for a change of the job's state or for failures. */
 struct waiter {
     struct evhttp_request *request; /* freed by evhttp with its answer, even if the client is gone */
     uint64_t job;
@@ -77,9 +73,8 @@ struct task {
     struct evhttp_request *request;
     struct evbuffer *body;
     int status;
-    /* Adds one job. False after the last one. */
     bool (*step)(struct control *control, struct task *task);
-    uint64_t at; /* of lists: number of the last job, or index of the next rank */
+    uint64_t at;
     uint64_t job;
     uint64_t limit;
     uint64_t looked;
@@ -211,7 +206,7 @@ static json_t *job_of_event(void *context, uint64_t id)
     struct control_job job;
     if (!look_at_job(context, id, &job))
         return NULL;
-    job.words = job.words < TITLE_WORDS ? job.words : TITLE_WORDS; /* The title needs these words. */
+    job.words = job.words < TITLE_WORDS ? job.words : TITLE_WORDS;
     job.after_count = 0;
     json_t *object = control_job_json(&job);
     json_object_del(object, "command");
@@ -313,7 +308,6 @@ static const int status_of_refusal[] = {
     [REFUSAL_CONFLICT] = STATUS_CONFLICT, [REFUSAL_BROKEN] = STATUS_BROKEN, [REFUSAL_FULL] = STATUS_UNAVAILABLE,
 };
 
-/* Submits the next job of the client. A single job determines the status of the answer. */
 static bool submit_next_job(struct control *control, struct task *task)
 {
     struct submission submission;
@@ -342,7 +336,6 @@ static bool submit_next_job(struct control *control, struct task *task)
     return true;
 }
 
-/* Adds all items in one step: all of them are accepted or none. */
 static bool add_all_items(struct control *control, struct task *task)
 {
     struct error error = {0};
@@ -365,13 +358,11 @@ static bool add_all_items(struct control *control, struct task *task)
     return false;
 }
 
-/* True if the answer confirms something that must be on disk. */
 static bool keeps(const struct task *task)
 {
     return task->id_count > 0 || task->has_added;
 }
 
-/* Cancels jobs that are not on disk. Their client receives an error. */
 static void undo(struct control *control, struct task *task, const struct error *error)
 {
     for (size_t i = 0; i < task->id_count; i++)
@@ -382,7 +373,6 @@ static void undo(struct control *control, struct task *task, const struct error 
     task->status = STATUS_BROKEN;
 }
 
-/* Commits to disk, then sends the complete answers. */
 static void send_made(struct control *control)
 {
     struct error error = {0};
@@ -664,8 +654,7 @@ static void add_output(struct evbuffer *body, int fd, uint64_t from)
         return;
     }
     const uint64_t left = (uint64_t)status.st_size - from;
-    evbuffer_add_file(body, fd, (ev_off_t)from,
-                      (ev_off_t)(left < OUTPUT_MAX ? left : OUTPUT_MAX)); /* This closes fd. */
+    evbuffer_add_file(body, fd, (ev_off_t)from, (ev_off_t)(left < OUTPUT_MAX ? left : OUTPUT_MAX));
 }
 
 static void answer_output(struct control *control, struct evhttp_request *request, const struct control_route *route)
@@ -703,7 +692,6 @@ static void answer_metrics(struct control *control, struct evhttp_request *reque
     free(text);
 }
 
-/* A set has few pods, so the list is not divided. */
 static void answer_pods(struct control *control, struct evhttp_request *request)
 {
     const struct control_source *source = control->source;
@@ -882,7 +870,7 @@ static int control_open(struct control *control, struct error *error)
         events_new(&control->share, &(struct events_source){control, session_of_event, running_of_event, job_of_event});
     control->attachments = attachments_new(cancel_attached, control);
     control->own = door_new(DOOR_OWN, control->socket.fd, &control->share, on_request, control);
-    control->socket.fd = -1; /* The door owns the socket now. */
+    control->socket.fd = -1;
     if (control->look == NULL || control->work == NULL || control->keep == NULL || control->events == NULL ||
         control->attachments == NULL || control->own == NULL)
         return error_set(error, "out of memory for the control socket");
@@ -893,7 +881,7 @@ static int control_open(struct control *control, struct error *error)
 static void remove_names(struct control *control)
 {
     bearer_unlink(&control->bearer);
-    control_unlink(&control->socket); /* This also removes an empty folder. */
+    control_unlink(&control->socket);
 }
 
 static void release(struct control *control)
@@ -943,7 +931,6 @@ static void on_late(evutil_socket_t unused, short what, void *context)
     event_base_loopbreak(control->base);
 }
 
-/* Serves clients until no more input arrives, for at most LAST_ANSWERS_US. */
 static void serve_all_that_comes(struct control *control, struct event *timer)
 {
     control->late = false;
@@ -951,7 +938,7 @@ static void serve_all_that_comes(struct control *control, struct event *timer)
     event_base_loop(control->base, EVLOOP_NONBLOCK);
 }
 
-/* Answers waiting clients, and those whose requests are arriving, because clients that wait repeat their requests. */
+/* Answers waiting clients, and clients whose requests are arriving, because clients that wait repeat their requests. */
 static void give_last_answers(struct control *control)
 {
     struct event *timer = event_new(control->base, -1, 0, on_late, control);

@@ -2,12 +2,12 @@
 /* Doors of the control socket: see door.h.
  *
  * Clients are accepted a few at a time, while there are descriptors that the run does not need. If many clients have
- * sent something, the event loop is interrupted after their share of the turn and continues in a later one.
+ * sent something, the event loop is interrupted after their share of the turn and continues in a later turn.
  *
  * At the user's own socket the kernel identifies the peer before a byte is parsed as HTTP. At a TCP port evhttp reads a
  * whole request before its token can be checked. The number of such clients is limited so that strangers cannot exhaust
  * the memory; no client is accepted while all places are taken. Since evhttp does not report the end of a connection, a
- * place stores descriptor and inode of its connection and is free when the descriptor is closed or refers to another
+ * place stores descriptor and inode of its connection, and is free after the descriptor is closed or refers to another
  * file. */
 #include "common/control/door.h"
 
@@ -26,17 +26,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEADERS_MAX 8192
-#define BODY_MAX    1048576
-#define IDLE_MAX_S  60
-/* Limit of unread input from a client with an open answer. */
+#define HEADERS_MAX       8192
+#define BODY_MAX          1048576
+#define IDLE_MAX_S        60
 #define STAYING_INPUT_MAX 4096
-/* Time for clients in each turn, and length of a turn. */
-#define SHARE_NS        200000u
-#define TURN_NS         1000000u
-#define ACCEPTS_MAX     8
-#define ACCEPT_PAUSE_US 1000
-#define SHORT_PAUSE_US  200000
+#define SHARE_NS          200000u
+#define TURN_NS           1000000u
+#define ACCEPTS_MAX       8
+#define ACCEPT_PAUSE_US   1000
+#define SHORT_PAUSE_US    200000
 /* Descriptors reserved for the run, and additional ones for clients if the system permits. */
 #define DESCRIPTORS_KEPT 128
 #define DESCRIPTORS_MORE 2048
@@ -46,7 +44,7 @@
 #define STATUS_WRONG_HOST 403
 
 struct place {
-    int fd; /* -1: free */
+    int fd;
     ino_t inode;
 };
 
@@ -60,7 +58,7 @@ struct door {
     unsigned accepted;
     struct place places[PLACES_MAX];
     struct event *place_newest;
-    struct bufferevent *newest; /* accepted client without a place; holds a reference; NULL: none */
+    struct bufferevent *newest; /* accepted client without a place; holds a reference; may be NULL */
 };
 
 void door_set_timer(struct event *timer, long us)
@@ -83,7 +81,7 @@ bool door_rest(struct door_share *share)
     return false;
 }
 
-/* Runs before evhttp reads input: drops input of other users. */
+/* Runs before evhttp reads the input. */
 static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *context)
 {
     struct bufferevent *client = context;
@@ -153,7 +151,7 @@ void door_let_go(struct evhttp_request *request)
 {
     struct evhttp_connection *connection = evhttp_request_get_connection(request);
     if (connection != NULL)
-        evhttp_connection_free(connection); /* This also frees its request. */
+        evhttp_connection_free(connection);
     else
         evhttp_send_reply_end(request);
 }

@@ -17,20 +17,20 @@ struct evhttp_request;
 struct door_share {
     struct event_base *base;
     uint64_t began_ns;
-    bool is_whole; /* the run is over, so clients may use all of the time */
+    bool is_whole;
 };
 
 void door_set_timer(struct event *timer, long us);
 
-/* True if clients have used up their share of this turn. The event loop is then interrupted; remaining events wait. */
+/* Have clients used up their share of this turn? If so, interrupts the event loop; remaining events wait. */
 bool door_rest(struct door_share *share);
 
 /* A client that reads nothing of a long answer for this time is disconnected. */
 #define DOOR_STUCK_S 10
 
 enum door_kind {
-    DOOR_OWN, /* Unix socket: only clients of this user or root */
-    DOOR_TCP, /* TCP port: anyone can connect, so places are limited */
+    DOOR_OWN,
+    DOOR_TCP,
 };
 
 struct door;
@@ -43,34 +43,32 @@ struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
  * false. */
 bool door_move(struct door *door, int fd);
 
-/* Checks the token of a TCP request, and the Host header for loopback. Returns 0, or 401 or 403 with a text. */
+/* Returns 0, or 401 or 403 with a text. */
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
                  const char **text);
 
 struct door_stay {
-    size_t untaken;   /* how many bytes of its answer the client has not read; initially 0 */
-    unsigned idle_ms; /* for how long the client has read nothing; initially 0 */
+    size_t untaken; /* how many bytes of its answer the client has not read; initially 0 */
+    unsigned idle_ms;
 };
 
 /* Keeps the client connected, without reading its input, until door_end(), or door_let_go() after door_takes()
  * fails. */
 void door_let_stay(struct evhttp_request *request);
 
-/* Checks a client of door_let_stay(); call it every `turn_ms`. Returns false if the client is gone, or if it has read
- * nothing of a pending answer for DOOR_STUCK_S. A late check counts as one, because clients were not stuck while the
- * server itself was stopped. */
+/* Checks a client of door_let_stay(); must be called every `turn_ms`. Returns false if the client is gone, or if it has
+ * read nothing of a pending answer for DOOR_STUCK_S. A late check counts as one turn, because clients were not stuck
+ * while the server itself was stopped. */
 bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms);
 
-/* Ends the answer. Pending data are sent, within DOOR_STUCK_S; then the client may send further requests. */
+/* Pending data are sent, within DOOR_STUCK_S; then the client may send further requests. */
 void door_end(struct evhttp_request *request);
 
-/* Ends the connection immediately and frees the request. */
 void door_let_go(struct evhttp_request *request);
 
-/* Accepts all pending clients at once; call it when `is_whole` is set. NULL is allowed. */
+/* Accepts all pending clients at once; called after `is_whole` was set. NULL is allowed. */
 void door_admit_all(struct door *door);
 
-/* Ends all connections. NULL is allowed. */
 void door_free(struct door *door);
 
 void door_raise_limit(void);

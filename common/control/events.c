@@ -2,9 +2,9 @@
 /* Server-sent events: see events.h.
  *
  * While there are subscribers, one event is composed ten times a second for all of them, job by job within the share of
- * clients, so that 64 jobs delay no chunk. It is sent if it differs from the previous one. A subscriber has at most one
- * unread event: until it has read that, it is skipped, and then gets the latest one. So a slow subscriber costs no
- * memory beyond one event and always sees the present state. A subscriber that reads nothing is disconnected. */
+ * clients, so that 64 jobs delay no chunk. It is sent if it differs from the previous event. A subscriber has at most
+ * one unread event: until it has read that, it is skipped, and then gets the latest event. So a slow subscriber costs
+ * no memory beyond one event and always sees the present state. A subscriber that reads nothing is disconnected. */
 #include "common/control/events.h"
 
 #include "common/os/clock.h"
@@ -17,9 +17,8 @@
 #include <string.h>
 
 #define SUBSCRIBERS_MAX 16
-/* If the event would be longer, further jobs are omitted and counted. */
-#define EVENT_MAX   196608u
-#define INTERVAL_NS UINT64_C(100000000)
+#define EVENT_MAX       196608u
+#define INTERVAL_NS     UINT64_C(100000000)
 /* After this time without an event a comment is sent, which shows that the connection is alive. */
 #define QUIET_NS UINT64_C(15000000000)
 
@@ -27,7 +26,7 @@
 
 struct subscriber {
     struct evhttp_request *request;
-    uint64_t version; /* of the last event sent; 0: none */
+    uint64_t version;
     uint64_t sent_ns;
     struct door_stay stay;
 };
@@ -38,13 +37,13 @@ struct events {
     struct event *tick;
     struct subscriber subscribers[SUBSCRIBERS_MAX];
     unsigned subscriber_count;
-    struct evbuffer *latest; /* text of the latest event; NULL: none yet */
+    struct evbuffer *latest;
     uint64_t version;
     struct evbuffer *made;
     uint64_t made_ns;
     uint64_t ids[METRICS_JOBS_MAX];
     size_t id_count, next_id;
-    unsigned told, left_out; /* jobs in `made`, and jobs omitted for lack of room */
+    unsigned told, left_out;
 };
 
 static void add_object(struct evbuffer *made, json_t *object)
@@ -105,7 +104,7 @@ static void complete_event(struct events *events)
     events->version++;
 }
 
-/* Sends a line and shared text; either may be NULL. Adding "" before a buffer reference corrupts libevent 2.1.12. */
+/* Either may be NULL. Adding "" before a buffer reference corrupts libevent 2.1.12. */
 static void send_shared(struct subscriber *subscriber, const char *line, struct evbuffer *text)
 {
     struct evbuffer *piece = evbuffer_new();
@@ -194,7 +193,7 @@ unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request
     if (events->subscriber_count == 0)
         return 0;
     if (events->made != NULL)
-        evbuffer_free(events->made); /* The event was begun before the end. */
+        evbuffer_free(events->made);
     if (begin_event(events)) {
         while (events->next_id < events->id_count)
             tell_next_job(events);

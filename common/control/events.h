@@ -18,8 +18,7 @@ struct events_source {
     void *context;
     json_t *(*session)(void *context);
     size_t (*running)(void *context, uint64_t ids[METRICS_JOBS_MAX]);
-    /* Returns the job without command line and dependencies, which may be long. NULL if it is gone or memory runs
-     * out. */
+    /* Without command line and dependencies, which may be long. NULL if the job is gone or memory runs out. */
     json_t *(*job)(void *context, uint64_t id);
 };
 
@@ -35,5 +34,5 @@ bool events_subscribe(struct events *events, struct evhttp_request *request);
 unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request *request, void *context),
                     void *context);
 
-/* Call it before the doors, which end the connections, are freed. NULL is allowed. */
+/* Must be called before the doors, which end the connections, are freed. NULL is allowed. */
 void events_free(struct events *events);

@@ -9,16 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ITEMS_FIELDS_MAX  4096 /* per row */
+#define ITEMS_FIELDS_MAX  4096
 #define ITEMS_AT_ONCE_MAX 1000000000000
 
 struct items {
     char *text; /* [bytes] the rows as lines of a list for the kernel exec; owned */
     size_t bytes;
-    uint64_t rows, iterations; /* one of them is 0 */
+    uint64_t rows, iterations;
     bool has_rows, has_iterations;
-    bool is_total; /* iterations: how many the job is to have, with those that were added before */
-    bool ends;     /* no more items will follow */
+    bool is_total; /* `iterations` is the total that the job is to have, including those added before */
+    bool ends;
 };
 
 /* On failure nothing is owned. */

@@ -189,8 +189,6 @@ static json_t *counts_json(const struct metrics_counts *counts)
                      json_of_count(counts->failed), "cancelled", json_of_count(counts->cancelled));
 }
 
-/* User and host come from the environment and the kernel, because a directory service that does not answer would block
- * the run. */
 json_t *control_pod_json(const struct pod_figures *pod)
 {
     json_t *object = json_object();
@@ -202,6 +200,8 @@ json_t *control_pod_json(const struct pod_figures *pod)
     return object;
 }
 
+/* User and host come from the environment and the kernel, because a directory service that does not answer would block
+ * the run. */
 json_t *control_session_json(const struct control_session *session)
 {
     char host[HOST_NAME_MAX + 1] = "";

@@ -13,9 +13,9 @@
 #include <time.h>
 
 enum control_state {
-    CONTROL_WAITING,  /* no iteration is assigned yet */
-    CONTROL_RUNNING,  /* includes finishing the output */
-    CONTROL_DRAINING, /* nothing new begins */
+    CONTROL_WAITING,
+    CONTROL_RUNNING,
+    CONTROL_DRAINING,
     CONTROL_DONE,
     CONTROL_FAILED,
     CONTROL_CANCELLED, /* ended after a drain of any origin */
@@ -25,8 +25,8 @@ struct control_counts {
     uint64_t free;
     uint64_t chunks;
     uint64_t refills;
-    uint64_t recalls;  /* how many RECALLs returned work */
-    uint64_t reissued; /* how many chunks of lost workers were assigned again */
+    uint64_t recalls;
+    uint64_t reissued;
     uint64_t messages_sent, bytes_sent;
 };
 
@@ -46,20 +46,19 @@ struct control_job {
     const char *technique;
     const char *topology;
     const char *output;
-    const char *waits_for; /* what a job of a set waits for; NULL or empty: it does not wait */
-    const char *reason;    /* why a job of a set failed; NULL or empty if that is unknown or it has not failed */
-    int status;            /* exit status of the job; negative if it is not over */
+    const char *waits_for;
+    const char *reason;
+    int status; /* exit status of the job; negative if it is not over */
     /* The members from here on are only for jobs of a set. */
     int priority;
     unsigned weight;
     bool is_open;
-    const uint32_t *after; /* [after_count] jobs to wait for */
+    const uint32_t *after;
     size_t after_count;
     uint64_t cancelled_by;          /* job in `after` that caused the cancellation; 0: none */
     time_t submitted, began, ended; /* 0: not yet */
 };
 
-/* Number of jobs that wait and run now, and of jobs that have ended in this session. */
 struct metrics_counts {
     uint64_t waiting, running, done, failed, cancelled;
 };
@@ -69,21 +68,20 @@ struct control_session {
     const char *name;
     const char *version;
     time_t started;
-    time_t ended;              /* 0: still running; for metrics */
-    int status;                /* exit status of the supermaster; negative: still running */
-    const char *http;          /* URL at the TCP port; empty: none */
-    const char *token_file;    /* file with the token for that URL; empty: none */
-    const char *pods_file;     /* ticket for pods; empty: pods cannot join */
-    unsigned masters, workers; /* numbers of initial ranks and of ranks of present pods */
+    time_t ended; /* 0: still running */
+    int status;   /* exit status of the supermaster; negative: still running */
+    const char *http;
+    const char *token_file;
+    const char *pods_file;
+    unsigned masters, workers;
     struct metrics_counts counts;
 };
 
-/* A launch that has joined a set. `rank` is that of its master. */
 struct pod_figures {
     unsigned rank;
     unsigned workers, cores;
     const char *node;
-    bool leaves; /* the pod gets no further jobs and leaves after its present ones */
+    bool leaves;
 };
 
 json_t *control_pod_json(const struct pod_figures *pod);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The metrics of a run or set in a file, rewritten regularly for Prometheus' node-exporter, whose textfile collector
- * reads files ending in .prom. Clusters whose nodes Prometheus already scrapes thus see runs, including runs too short
- * to be scraped, without an open port.
+ * reads files ending in .prom. If Prometheus already scrapes the nodes of a cluster, it thus sees runs without an open
+ * port, including runs too short to be scraped.
  *
  * A timer in the event base of the rank composes the text between two turns: some 50 us for a run, half a millisecond
  * for a set with 64 jobs. The machines are not involved. A thread writes the text, because a busy disk can delay the
  * renaming of a file by a third of a second and chunks must not wait for it. The thread does not use MPI. A text that
  * is still unwritten when the next one is ready is dropped.
  *
- * Files are replaced by renaming, so that readers never see a part. If the file cannot be written at the start, this is
- * an error; later the run continues, and the last file remains, with its age in its modification time.
+ * Files are replaced by renaming, so readers never see a part. If the file cannot be written at the start, this is an
+ * error; later the run continues, and the last file remains, with its age in its modification time.
  *
  * The path is made absolute at the start, because the supermaster of a set changes to the folders of its jobs. */
 #include "common/control/metrics_file.h"
@@ -37,11 +37,11 @@ struct metrics_file {
     pthread_t writer;
     bool has_writer;
     pthread_mutex_t turn; /* protects the following members */
-    pthread_cond_t news;  /* `text` is set, or `is_over` */
+    pthread_cond_t news;
     char *text;
     bool is_over;
     bool fails;
-    struct error unsaid; /* pending message; empty: none */
+    struct error unsaid;
 };
 
 static char *make_text(const struct metrics_file *file)
@@ -82,14 +82,13 @@ static void *run_writer(void *context)
 static int start_writer(struct metrics_file *file, struct error *error)
 {
     sigset_t all, before;
-    sigfillset(&all); /* The main thread handles signals. */
+    sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     file->has_writer = pthread_create(&file->writer, NULL, run_writer, file) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return file->has_writer ? 0 : error_set(error, "cannot start a thread that writes %.200s", file->path);
 }
 
-/* Passes the current text to the thread. If memory runs out, the previous text stays. */
 static void hand_over(struct metrics_file *file, bool is_last)
 {
     char *text = make_text(file);
@@ -166,7 +165,6 @@ static void release_file(struct metrics_file *file)
     free(file);
 }
 
-/* Warns if the collector will not read the file; other programs may. */
 static void warn_of_name(const struct metrics_file *file)
 {
     struct error line;
@@ -193,7 +191,7 @@ struct metrics_file *metrics_file_new(const struct metrics_file_setup *setup, st
         warn_of_name(file);
         return file;
     }
-    release_file(file); /* No thread was started. */
+    release_file(file);
     return NULL;
 }
 

@@ -14,7 +14,6 @@ struct metrics_file_setup {
     unsigned every_ms;
     const char *version;
     const struct control_source *source;
-    /* Receives warnings, one line each: unusual file name, failed writes. */
     void (*warn)(void *context, const char *line);
     void *context;
 };
@@ -24,6 +23,6 @@ struct metrics_file;
 /* Writes the first text and starts a thread for the others. struct introduction must announce the thread. */
 struct metrics_file *metrics_file_new(const struct metrics_file_setup *setup, struct error *error);
 
-/* Writes the last text, with the run's exit status, and waits for the disk. Call it before the base is freed. NULL is
- * allowed. */
+/* Writes the last text, with the run's exit status, and waits for the disk. Must be called before the base is freed.
+ * NULL is allowed. */
 void metrics_file_free(struct metrics_file *file, int status);

@@ -50,14 +50,14 @@ static void begin_family(struct writer *writer, const char *name, enum family_ty
         text_add(&writer->text, "# UNIT %s %s\n", name, unit);
 }
 
-/* Adds a label; NULL counts as empty. Control characters, and bytes of invalid UTF-8, become '?'. */
+/* NULL counts as empty. Control characters, and bytes of invalid UTF-8, become '?'. */
 static void add_label(struct writer *writer, const char *before, const char *name, const char *value)
 {
     value = value != NULL ? value : "";
     char escaped[2 * LABEL_MAX + 1];
     json_t *utf8 = json_string(value);
     size_t length = 0, end = strlen(value);
-    if (end > LABEL_MAX) /* The cut is at a character boundary. */
+    if (end > LABEL_MAX)
         for (end = LABEL_MAX; end > 0 && ((unsigned char)value[end] & 0xc0) == 0x80; end--)
             ;
     for (size_t i = 0; i < end; i++) {

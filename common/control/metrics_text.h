@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most jobs that can run in a set. */
+/* Maximum number of jobs that can run in a set. */
 #define METRICS_JOBS_MAX 64
 
 enum metrics_format {
-    METRICS_PROMETHEUS, /* text format 0.0.4, also for node-exporter's textfile collector */
+    METRICS_PROMETHEUS,
     METRICS_OPEN,
 };
 
@@ -21,13 +21,12 @@ struct metrics {
     const struct control_session *session;
     struct metrics_counts counts;
     unsigned masters, workers;
-    const struct control_job *jobs; /* [job_count] running jobs; a run's job always */
+    const struct control_job *jobs; /* [job_count] running jobs; for a run always its job */
     size_t job_count;
 };
 
 const char *metrics_type(enum metrics_format format);
 
-/* Chooses the format from an Accept header, which may be NULL. */
 enum metrics_format metrics_wanted(const char *accept);
 
 char *metrics_text(const struct metrics *metrics, enum metrics_format format);

@@ -34,13 +34,13 @@ enum control_wanted { CONTROL_EVERY, CONTROL_THAT_WAIT, CONTROL_THAT_RUN, CONTRO
 struct control_route {
     enum control_place place;
     uint64_t job;
-    uint64_t pod;    /* rank of its master, for CONTROL_POD */
-    unsigned wait_s; /* how long to wait for a change, for CONTROL_JOB and CONTROL_FAILURES */
-    bool finishes;   /* finish what runs when a job is cancelled or a pod leaves */
+    uint64_t pod;
+    unsigned wait_s;
+    bool finishes;
     /* Where the answer starts: an ID for CONTROL_JOBS, an index for CONTROL_RANKS and CONTROL_FAILURES, a byte for
      * CONTROL_OUTPUT; default 0. */
     uint64_t from;
-    uint64_t limit; /* the most entries of a list; 0: the default */
+    uint64_t limit; /* 0: the default */
     enum control_wanted wanted;
     enum control_stream stream;
 };

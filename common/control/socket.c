@@ -2,14 +2,14 @@
 /* The folder of the control sockets: one per user and machine, accessible only to the user.
  *
  * The folder is `hdss` in XDG_RUNTIME_DIR if that belongs to the user, otherwise `hdss-UID` in TMPDIR, otherwise in
- * /tmp: the first one in which a socket can be created. HDSS_CONTROL_DIR replaces all three. In the last two, other
+ * /tmp: the first one in which a socket can be created. HDSS_CONTROL_DIR replaces all three. In TMPDIR and /tmp other
  * users may have created a folder or link of that name: only a real folder is used that belongs to this user and grants
- * no rights to others. TMPDIR and /tmp usually have the sticky bit, so that others cannot replace it afterwards. File
+ * no rights to others. TMPDIR and /tmp usually have the sticky bit, so others cannot replace it afterwards. File
  * systems shared between machines are skipped, because a socket works only on its own machine and would look abandoned
  * on others.
  *
- * A socket is bound under a temporary name, listens, and is then renamed. So a socket that refuses connections will
- * never be served again, and any process that finds it removes it: it belonged to a killed run. */
+ * A socket is bound under a temporary name, listens, and only then gets its name. So a socket that refuses connections
+ * will never be served again, and any process that finds it removes it: it belonged to a killed run. */
 #include "common/control/socket.h"
 
 #include <dirent.h>
@@ -25,13 +25,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The queue is short, because clients are accepted one after another. */
 #define BACKLOG 16
 /* Sockets that never got their name are removed at this age, in seconds. */
 #define UNNAMED_MAX_S 600
-/* Number of attempts to create a folder that a last run may remove at the same time. */
-#define MAKES_MAX 3
-/* A process listens at the existing socket. */
+/* Number of attempts to create a folder that the last run may remove at the same time. */
+#define MAKES_MAX     3
 #define NAME_IS_TAKEN (-2)
 
 _Static_assert(CONTROL_PATH_MAX == sizeof((struct sockaddr_un *)0)->sun_path, "the path of a socket");
@@ -112,7 +110,7 @@ static int socket_address(struct sockaddr_un *address, const char *path)
     return 0;
 }
 
-/* The mode is set before the socket has a name, so that no other mode is ever visible. */
+/* The mode is set before the socket has a name, so no other mode is ever visible. */
 static int bind_and_listen(const char *path)
 {
     struct sockaddr_un address;
@@ -176,7 +174,7 @@ void control_unlink(struct control_socket *made)
     unlink(made->path);
     strcpy(folder, made->path);
     *strrchr(folder, '/') = '\0';
-    rmdir(folder); /* This fails while other runs exist. */
+    rmdir(folder);
     made->path[0] = '\0';
 }
 
@@ -194,7 +192,7 @@ int control_connect(const char *path)
     return -1;
 }
 
-/* True if a process listens or may listen: a full backlog counts, too. */
+/* A full backlog also means that a process listens. */
 static bool is_served(const char *path)
 {
     const int fd = control_connect(path);
@@ -220,7 +218,6 @@ static void remove_left_over(int folder, const char *file, const char *name)
     unlinkat(folder, file, 0);
 }
 
-/* Calls `each` for the sockets of the folder. Removes abandoned ones unless `unasked`. */
 static void each_of(const char *path, int folder, bool unasked,
                     void (*each)(void *context, const char *path, const char *name), void *context)
 {
@@ -260,7 +257,7 @@ static void each_in_all(bool unasked, void (*each)(void *context, const char *pa
             continue;
         each_of(folders.path[i], folder, unasked, each, context);
         if (!unasked)
-            rmdir(folders.path[i]); /* A killed run left the folder. This fails if it is not empty. */
+            rmdir(folders.path[i]);
     }
 }
 

@@ -47,7 +47,6 @@ bool control_source_tell(const struct control_source *source, const struct contr
     return true;
 }
 
-/* Metrics of a run always include its one job. */
 static size_t count_run(const struct control_source *source, const struct control_session *session,
                         struct metrics_counts *counts, uint64_t *running)
 {

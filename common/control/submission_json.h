@@ -15,5 +15,5 @@ int submission_read(struct submission *submission, const json_t *object, struct 
  * either case, owned by the caller, or NULL with an error. */
 json_t *submissions_of_body(const char *bytes, size_t size, bool *is_array, struct error *error);
 
-/* The inverse of submission_read(); owned by the caller. */
+/* The caller owns the result. */
 json_t *submission_json(const struct submission *submission);

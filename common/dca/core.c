@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a technique is drawn, and the state that all workers of a loop share: see core.h. */
+/* Choosing the way of drawing, and learning from published measurements: see core.h. */
 #include "common/dca/core.h"
 
 #include <inttypes.h>
@@ -17,7 +17,8 @@ static int check_span(const struct sched_config *config, struct error *error)
                      config->iterations, config->workers, DCA_SPAN / config->workers);
 }
 
-/* True for weighted factoring: fac2's closed form times a weight, given (wf, [RMA] Table 2) or learned. */
+/* wf is fac2's closed form times a weight that is given ([RMA] Table 2); techniques with batch_weight learn the
+ * weight. */
 static bool is_wf(const struct sched_spec *spec)
 {
     return spec->technique->batch_weight != NULL || strcmp(spec->technique->name, "wf") == 0;
@@ -36,8 +37,7 @@ static int init_sched(struct dca_core *core, const struct dca_config *config, st
     return 0;
 }
 
-/* Decides whether and how chunks are weighted. With wf and techniques that learn weights, the given powers are scaled
- * so that the weights sum to P. */
+/* With wf and techniques that learn weights, the given powers are scaled so that the weights sum to P. */
 static void choose_weights(struct dca_core *core, const struct dca_config *config)
 {
     const double *powers = config->sched.powers;

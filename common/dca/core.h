@@ -2,16 +2,17 @@
 /* Distributed chunk calculation (DCA): every worker computes its own chunks; the workers share only two counters.
  *
  * Depending on the technique there are three ways to draw:
- *   position   the step alone fixes where the chunk lies: closed forms. One fetch-and-add.
- *   step       the step fixes the size, and a second fetch-and-add on the start of the loop the place, as in [RMA].
- *              For weighted chunks of closed forms, for wf and its learning variants (awf-b, awf-d), and on request
- *              for any closed form.
- *   remaining  the size follows from the remaining work, which is read first: dtss, dfss, dgss, awf-c, awf-e, and af
- *              ([DCA] section 4).
  *
- * Invariants: counters only grow; iterations before the start are drawn by exactly one rank; a rank that draws beyond
- * the end draws no more. So each rank adds to a counter at most once beyond the end and once to stop the run, and with
- * N P <= DCA_SPAN nothing overflows. Pure: the transport owns the counters. */
+ *     position   The step alone fixes the place and size of the chunk: closed forms. One fetch-and-add.
+ *     step       The step fixes the size; a second fetch-and-add, on the start of the undrawn loop, fixes the
+ *                place, as in [RMA]. For weighted chunks of closed forms, for wf and the variants that learn its
+ *                weights (awf-b, awf-d), and on request for any closed form.
+ *     remaining  The size follows from the remaining work, which is read first: dtss, dfss, dgss, awf-c, awf-e,
+ *                and af ([DCA] section 4).
+ *
+ * Invariants: counters only grow; each iteration is drawn by exactly one rank; a rank that draws beyond the end draws
+ * no more. So each rank adds to a counter at most once beyond the end and once to stop the run, and with N P <=
+ * DCA_SPAN nothing overflows. Pure: the transport owns the counters. */
 #pragma once
 
 #include "common/sched/bounds.h"
@@ -23,20 +24,21 @@ enum dca_way { DCA_BY_POSITION, DCA_BY_STEP, DCA_BY_REMAINING };
 
 enum dca_counter {
     DCA_STEP,
-    DCA_START, /* iterations drawn, by step and by remaining */
+    DCA_START,
     DCA_COUNTERS,
 };
 
-/* Limit of N P: 64 bits hold the loop, what P ranks add beyond its end, and twice as much from each to stop it. */
+/* Limit of N P: 64 bits must hold the loop, what P ranks add beyond its end, and twice as much from each rank that
+ * stops it. */
 #define DCA_SPAN (UINT64_C(1) << 61)
 
-/* A worker's total measurements, published if the technique learns. */
 struct dca_measured {
     uint64_t chunks, iterations, compute_ns;
     uint64_t wait_ns;
     uint64_t freedom; /* sum of m - 1 over chunks timed in m pieces */
     double squares;   /* sum of (m - 1) s^2, in ns^2 */
-    uint64_t check;   /* of the other members: a record that is read while it changes is ignored until the next time */
+    /* check sum of the other members; a record that was read while it changed is ignored until the next time */
+    uint64_t check;
 };
 
 struct dca_config {
@@ -45,19 +47,19 @@ struct dca_config {
     bool two_counters;         /* draw by step even if by position is possible */
 };
 
-/* Settings of a loop, equal for all its workers. */
 struct dca_core {
     enum dca_way way;
-    struct sched sched;   /* owned; for wf, awf-b and awf-d this is fac2, scaled by their weights */
-    struct sched weights; /* by step, if weights are learned: the learning technique; owned; else zeros */
+    struct sched sched;   /* owned; for wf, awf-b and awf-d this is fac2, whose chunks are multiplied by the weights */
+    struct sched weights; /* by step, if weights are learned: the learning technique; owned; otherwise zeros */
     struct sched_bounds bounds;
-    bool weighted;      /* by step: chunks are multiplied by the worker's weight */
-    bool to_the_letter; /* by step, weighted: variant=paper, which neither carries fractions nor factors the rest */
-    bool rounds_up;     /* with to_the_letter: round a weighted chunk up (wf), else down */
-    double power_sum;   /* wf: sum of all powers; 0: a worker's weight is its power */
+    bool weighted;
+    /* by step, weighted: variant=paper, which neither carries fractions over nor cuts the rest by factoring */
+    bool to_the_letter;
+    bool rounds_up;
+    double power_sum; /* wf: sum of all powers; 0: a worker's weight is its power */
     uint64_t iterations;
-    uint64_t stop; /* added to a counter to end the run; at least 2 N */
-    /* [workers] known: learned so far; fresh: latest published records; owned; NULL if nothing is learned */
+    uint64_t stop; /* this is added to a counter to end the run; at least 2 N */
+    /* [workers] what was learned so far, and the latest published records; owned; NULL if nothing is learned */
     struct dca_measured *known, *fresh;
 };
 
@@ -76,15 +78,13 @@ static inline bool dca_draw_step(const struct dca_core *core, uint64_t step, str
     return true;
 }
 
-/* True if `counter`, the first counter of a draw, shows that nothing is left. */
+/* `counter`: value of the first counter of a draw. Returns true if nothing is left. */
 bool dca_is_over(const struct dca_core *core, uint64_t counter);
 
-/* Learns what is new in core->fresh. Inconsistent records are skipped until the next time. */
 void dca_learn(struct dca_core *core);
-/* Sets the check sum of a record to be published. */
 void dca_seal(struct dca_measured *measured);
 
-/* Returns how many iterations are drawn, at least, from the value of the first counter. */
+/* Returns a lower bound of the drawn iterations, from the value of the first counter. */
 uint64_t dca_drawn(const struct dca_core *core, uint64_t counter);
 enum dca_counter dca_first_counter(const struct dca_core *core);
 

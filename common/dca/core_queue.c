@@ -2,7 +2,7 @@
 /* The lock-free queue of a node: see core_queue.h. */
 #include "common/dca/core_queue.h"
 
-/* Bits of a step. A longer big chunk is split, so that steps never overflow into the epoch. */
+/* Bits of a step. A longer big chunk is split, so the step never overflows into the epoch. */
 #define STEP_BITS 40
 #define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)
 #define REFILLING STEP_MASK
@@ -39,17 +39,16 @@ void dca_view_fini(struct dca_view *view)
     sched_fini(&view->sched);
 }
 
-/* Prepares the view for the big chunk of `epoch`. The next draw checks whether it was read consistently. */
 static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64_t epoch, struct error *error)
 {
     uint64_t first = atomic_load(&queue->first), count = atomic_load(&queue->count);
     struct sched *sched = atomic_load(&queue->dry) ? &view->given : &view->sched;
     view->epoch = NO_EPOCH;
     if (atomic_load(&queue->head) >> STEP_BITS != epoch)
-        return 0; /* The queue has moved on. */
+        return 0;
     dca_queue_drop_bounds(view);
     if (count > PIECE_MAX)
-        return 0; /* The description was read while it changed. */
+        return 0;
     if (sched_again(sched, count, error) < 0 || sched_bounds_init(&view->bounds, sched, error) < 0)
         return -1;
     view->bounded = true;
@@ -58,23 +57,22 @@ static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64
     return 0;
 }
 
-/* True if the head is still in the view's epoch and not refilling; otherwise the description may be half new. */
+/* If the head has left the view's epoch or is refilling, the description may be half new. */
 static bool is_sound(const struct dca_view *view, uint64_t head)
 {
     return head >> STEP_BITS == view->epoch && (head & STEP_MASK) <= PIECE_MAX;
 }
 
-/* Returns the state of the head after the last step of a big chunk: DRAINED if the counters are at their end and
- * nothing is left, or else the argument `wet`. The description of the chunk does not change before that step is
- * taken. */
+/* Returns the state of the head after the last step of a big chunk: DRAINED if only givers fill the queue and nothing
+ * is left, otherwise `wet`. The description of the chunk does not change before that step is taken. */
 static uint64_t dca_queue_step_behind(const struct dca_queue *queue, uint64_t wet)
 {
     bool dry = atomic_load(&queue->dry) != 0 && atomic_load(&queue->rest_count) == 0;
     return dry ? DRAINED : wet;
 }
 
-/* The queue is drained and the worker has nothing. The last worker to become hungry ends the queue: it is still drained
- * then (see core_queue.h), or another one has just ended it. */
+/* The worker found the queue drained and has nothing. The last worker to become hungry ends the queue: it is still
+ * drained then (see core_queue.h), or another worker has just ended it. */
 static enum dca_drawn dca_queue_hunger(struct dca_queue *queue, unsigned workers)
 {
     atomic_store(&queue->wanted, 1);
@@ -135,7 +133,7 @@ bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk)
 static void publish(struct dca_queue *queue, uint64_t step)
 {
     uint64_t epoch = (atomic_load(&queue->head) >> STEP_BITS) + 1;
-    atomic_store(&queue->head, epoch << STEP_BITS | step); /* The epoch wraps. */
+    atomic_store(&queue->head, epoch << STEP_BITS | step);
 }
 
 void dca_queue_refill(struct dca_queue *queue, const struct range *chunk)

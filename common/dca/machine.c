@@ -37,7 +37,7 @@ static const char *const dca_state_names[DCA_STATES] = {
     "STARVING", "PUBLISHING", "COMPUTING", "CLAIMING", "CUTTING", "ENDED",
 };
 
-/* The one event that each state waits for, besides STOP, and WANTED while computing. */
+/* The event that each state waits for. Besides it, STOP may come, and WANTED in COMPUTING. */
 static const enum dca_event_type dca_awaited[DCA_STATES] = {
     [DCA_IDLE] = DCA_EVENT_START,           [DCA_EXCHANGING] = DCA_EVENT_EXCHANGED, [DCA_FETCHING] = DCA_EVENT_FETCHED,
     [DCA_TAKING] = DCA_EVENT_FETCHED,       [DCA_DRAWING] = DCA_EVENT_DREW,         [DCA_AWAITING] = DCA_EVENT_REFILLED,
@@ -71,7 +71,6 @@ const char *dca_state_name(enum dca_state state)
     return dca_state_names[state];
 }
 
-/* Must be called for the awaited event, which dca_machine_step() checks. */
 static inline void dca_move(struct dca_machine *machine, enum dca_state to)
 {
     state_move(&dca_states, &machine->state, to, &dca_awaited[machine->state]);
@@ -160,9 +159,9 @@ static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, ui
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* Returns the size of chunk `step`. Weighted chunks may not add up to N in the closed form's number of steps. The rest,
- * as known from the last draw, is then cut into batches that each take half of what remains, because it would otherwise
- * be drawn in chunks of the last size, often 1. */
+/* The sizes of weighted chunks need not add up to N within the closed form's number of steps. After these steps, the
+ * rest known from the last draw is cut into batches that each take half of it: otherwise it would be drawn in chunks of
+ * the last size, often 1. */
 static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
     struct dca_core *core = machine->core;
@@ -204,7 +203,6 @@ PART struct dca_action dca_end(struct dca_machine *machine)
     return (struct dca_action){.type = DCA_ACTION_END};
 }
 
-/* Starts a draw: after START and FINISHED, and whenever the queue may have chunks again. */
 PART struct dca_action dca_begin_draw(struct dca_machine *machine)
 {
     if (machine->stopped)
@@ -233,9 +231,9 @@ PART struct dca_action dca_take_range(struct dca_machine *machine, const struct 
     return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = calculated};
 }
 
-/* Handles the first counter's value. [RMA]: draw i, calculate K_i, add it to the start; without weights the steps below
- * S cover the loop. [DCA] section 4, as it does for af: read R, calculate K, add it to the start; R may be slightly
- * outdated then. By position the step is enough. */
+/* Handles the value of the first counter. [RMA]: draw i, calculate K_i, add it to the start; without weights the steps
+ * below S cover the loop. [DCA] section 4, for af: read R, calculate K, add it to the start; R may be slightly outdated
+ * then. By position the step is enough. */
 PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64_t counter)
 {
     struct dca_core *core = machine->core;
@@ -267,7 +265,6 @@ PART struct dca_action dca_take_second_answer(struct dca_machine *machine, uint6
     return dca_take_range(machine, &chunk, false);
 }
 
-/* Handles the queue's answer. A refilling worker first takes the rest of a split big chunk. */
 PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca_drawn result,
                                            const struct range *range)
 {
@@ -285,7 +282,7 @@ PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca
     return dca_end(machine);
 }
 
-/* Another worker is hungry. The queue is claimed before the chunk is cut, so that a cut never has to be undone. */
+/* Claims the queue before the chunk is cut, so a cut never has to be undone. */
 static struct dca_action dca_claim(struct dca_machine *machine)
 {
     dca_move(machine, DCA_CLAIMING);
@@ -308,8 +305,8 @@ static struct dca_action dca_take_cut(struct dca_machine *machine, const struct 
     return (struct dca_action){.type = DCA_ACTION_GIVE, .range = *cut};
 }
 
-/* Stops the run: the added amount exceeds any drawn step; by remaining work only DCA_START counts. The worker still
- * computes a chunk that is being drawn. */
+/* The added amount exceeds any drawn step; by remaining work only DCA_START counts. The worker still computes a chunk
+ * that is being drawn. */
 static struct dca_action dca_stop(struct dca_machine *machine)
 {
     const unsigned start = machine->core->way == DCA_BY_REMAINING ? 1u << DCA_START : 0;
@@ -353,7 +350,6 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
     return (struct dca_action){.type = DCA_ACTION_NONE};
 }
 
-/* Executes each action and continues with its result, without an event in between. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk)
 {
     if (machine->state == DCA_ENDED)

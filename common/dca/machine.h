@@ -28,12 +28,12 @@
 
 enum dca_state {
     DCA_IDLE,
-    DCA_EXCHANGING, /* waits for the others' measurements */
+    DCA_EXCHANGING,
     DCA_FETCHING,
-    DCA_TAKING, /* waits for DCA_START, from which it takes `size` iterations */
+    DCA_TAKING,
     DCA_DRAWING,
-    DCA_AWAITING, /* waits until another worker has refilled that queue */
-    DCA_STARVING, /* waits until another worker gives up iterations, or all workers of the node wait like this */
+    DCA_AWAITING,
+    DCA_STARVING,
     DCA_PUBLISHING,
     DCA_COMPUTING,
     DCA_CLAIMING,
@@ -44,16 +44,16 @@ enum dca_state {
 
 enum dca_event_type {
     DCA_EVENT_START,
-    DCA_EVENT_FETCHED,   /* FETCH_ADD: the counter was `value` before */
-    DCA_EVENT_EXCHANGED, /* EXCHANGE: core->fresh is filled */
+    DCA_EVENT_FETCHED, /* the counter was `value` before the FETCH_ADD */
+    DCA_EVENT_EXCHANGED,
     DCA_EVENT_DREW,
     DCA_EVENT_PUBLISHED,
     DCA_EVENT_REFILLED,
     DCA_EVENT_FINISHED,
-    DCA_EVENT_WANTED, /* another worker of the node is hungry, and the chunk may be cut; COMPUTING only */
+    DCA_EVENT_WANTED, /* COMPUTING only: another worker of the node is hungry, and the chunk may be cut */
     DCA_EVENT_CLAIMED,
-    DCA_EVENT_CUT,  /* CUT: `cut` was the end of the running chunk; count 0: all of it has begun */
-    DCA_EVENT_STOP, /* end the run: drawn chunks are computed, and no more are drawn */
+    DCA_EVENT_CUT, /* `cut` was the end of the running chunk; count 0: all of it has begun */
+    DCA_EVENT_STOP,
 };
 
 struct dca_event {
@@ -64,24 +64,24 @@ struct dca_event {
         struct range cut;
         struct {
             enum dca_drawn result;
-            struct range range; /* DRAWN: the chunk; REFILL: rest of the last big chunk, count 0: none */
+            struct range range; /* DRAWN: the chunk; REFILL: rest of the last big chunk, if its count is above 0 */
         } drawn;
     };
 };
 
 enum dca_action_type {
     DCA_ACTION_NONE,
-    DCA_ACTION_FETCH_ADD, /* add `amount` to `counter`; result: FETCHED */
-    DCA_ACTION_EXCHANGE,  /* publish machine->own and fill core->fresh; result: EXCHANGED */
-    DCA_ACTION_DRAW,      /* draw from the node's queue; result: DREW */
-    DCA_ACTION_PUBLISH,   /* put the big chunk `range` into the queue, or end it if the count is 0; result: PUBLISHED */
-    DCA_ACTION_AWAIT,     /* wait for another worker's PUBLISH; result: REFILLED, possibly too early */
-    DCA_ACTION_STARVE,    /* wait until the queue is not drained; result: REFILLED, possibly too early */
-    DCA_ACTION_COMPUTE,   /* compute the chunk `range`; result: FINISHED */
-    DCA_ACTION_CLAIM,     /* claim the node's queue; result: CLAIMED, before any other event */
-    DCA_ACTION_CUT,       /* give up what of the running chunk has not begun; result: CUT, before any other event */
-    DCA_ACTION_GIVE,      /* put `range` into the claimed queue; count 0: leave it drained; no result */
-    DCA_ACTION_STOP,      /* add `amount` to each of `counters`, and stop the node's queue; no result */
+    DCA_ACTION_FETCH_ADD,
+    DCA_ACTION_EXCHANGE,
+    DCA_ACTION_DRAW,
+    DCA_ACTION_PUBLISH, /* put the big chunk `range` into the queue; count 0: end the queue */
+    DCA_ACTION_AWAIT,
+    DCA_ACTION_STARVE,
+    DCA_ACTION_COMPUTE,
+    DCA_ACTION_CLAIM,
+    DCA_ACTION_CUT,
+    DCA_ACTION_GIVE, /* put `range` into the claimed queue; count 0: leave it drained */
+    DCA_ACTION_STOP, /* add `amount` to each of `counters`, and stop the node's queue; no event follows */
     DCA_ACTION_END,
 };
 
@@ -89,11 +89,11 @@ struct dca_action {
     uint8_t type;
     uint8_t counter;
     uint8_t counters;
-    bool calculated; /* a chunk was calculated before this action */
-    bool assigns;    /* FETCH_ADD: the synchronised part of a draw ([DCA]) */
+    bool calculated;
+    bool assigns; /* FETCH_ADD: the part of a draw that is synchronised ([DCA]) */
     union {
-        uint64_t amount;    /* FETCH_ADD, STOP */
-        struct range range; /* COMPUTE, PUBLISH, GIVE: relative to the loop's beginning */
+        uint64_t amount;
+        struct range range; /* counted from the beginning of the loop */
     };
 };
 
@@ -102,13 +102,13 @@ struct dca_machine {
     unsigned state;
     bool by_node;
     bool stopped;
-    unsigned worker; /* index in the technique, 0 .. P-1: of the worker, or with by_node of its node */
-    double weight;   /* by step: factor for chunks, the latest if learned; 0: not weighted */
-    double load;     /* by step: the sizes of chunks are divided by it */
+    unsigned worker; /* index in the technique, 0 .. P-1, of the worker or, with by_node, of its node */
+    double weight;   /* by step: factor for chunk sizes, the latest if it is learned; 0: not weighted */
+    double load;     /* by step: divisor for chunk sizes */
     double carry;    /* by step: fraction carried to the next chunk; below 1 */
     uint64_t rest;
     uint64_t size;
-    struct range chunk; /* COMPUTING, CLAIMING, CUTTING: relative to the loop's beginning */
+    struct range chunk; /* counted from the beginning of the loop */
     struct dca_measured own;
 };
 
@@ -121,15 +121,15 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
 const char *dca_machine_check(const struct dca_machine *machine);
 const char *dca_state_name(enum dca_state state);
 
-/* With --weighting acp: `load` is the number of runnable processes on this worker's core, itself included. */
+/* With --weighting acp: `load` is the number of runnable processes on this worker's core, including itself. */
 void dca_machine_set_load(struct dca_machine *machine, double load);
 
-/* If the technique learns: records a measured chunk; wait_ns: idle before it. */
+/* Records a measured chunk, if the technique learns; `wait_ns`: how long the worker was idle before it. */
 void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, uint64_t wait_ns,
                          double deviation_ns, unsigned samples);
 
-/* Handles FINISHED (or START) and FETCHED in one, after the caller has drawn `step`: the most frequent draw, by
- * position, from the counters and without delays. False if nothing is left. */
+/* Does at once what the events FINISHED (or START) and FETCHED do, after the caller has drawn `step`: the most frequent
+ * draw, by position, from the counters and without delays. Returns false if nothing is left. */
 static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t step, struct range *chunk)
 {
     bool is_drawn = dca_draw_step(machine->core, step, &machine->chunk);
@@ -138,37 +138,34 @@ static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t s
     return is_drawn;
 }
 
-/* A rank's access to the shared counters, for a synchronous driver: each function executes one action, which is done
- * before the next event. */
+/* How a synchronous driver accesses the shared counters: each function executes one action and returns after its result
+ * is known. */
 struct dca_counters {
     void *self;
-    /* Adds to the counter and returns its previous value; 0 reads it. `assigns` as in the action. */
+    /* Returns the counter's value before the addition; an `amount` of 0 reads it. `assigns`: see struct dca_action. */
     uint64_t (*fetch_add)(void *self, enum dca_counter counter, uint64_t amount, bool assigns);
-    /* Publishes `own` and fills `all`, one per worker; only for techniques that learn. */
+    /* Publishes `own` and fills `all`, with one record per worker; only for techniques that learn. */
     void (*share)(void *self, const struct dca_measured *own, struct dca_measured *all);
-    /* A chunk was calculated, for --inject-delay; may be NULL. */
     void (*calculating)(void *self);
-    /* Draws from the node's queue; NULL if there is none. `range` as in the event. */
+    /* NULL if the node has no queue. `range`: see `drawn` of the event. */
     enum dca_drawn (*draw)(void *self, struct range *range);
     void (*publish)(void *self, const struct range *big);
     void (*await)(void *self);
     void (*stop_queue)(void *self);
-    /* With recall: waits while the queue is drained; claims it; gives. */
     void (*starve)(void *self);
     bool (*claim)(void *self);
     void (*give)(void *self, const struct range *cut);
 };
 
-/* Draws the next chunk, relative to the loop's beginning, and finishes the previous one. False if nothing is left. */
+/* Finishes the previous chunk and draws the next one, counted from the beginning of the loop. Returns false if nothing
+ * is left. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk);
 
-/* Gives up what of the running chunk has not begun. `cut` cuts the chunk and returns what was cut off, relative to the
- * loop's beginning. Returns the number of iterations given up. */
+/* Gives up all that has not begun of the running chunk. `cut` cuts the chunk and returns the range that was cut off,
+ * counted from the beginning of the loop. Returns the number of iterations given up. */
 uint64_t dca_machine_give(struct dca_machine *machine, const struct dca_counters *counters,
                           struct range (*cut)(void *context), void *context);
 
-/* Stops the run; at most once per rank. */
 void dca_machine_stop(struct dca_machine *machine, const struct dca_counters *counters);
 
-/* True if a rank has stopped the run. */
 bool dca_is_stopped(const struct dca_core *core, const struct dca_counters *counters);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory, and a worker that
- * finds it empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut for as
- * many workers as there are nodes; a node's power is the sum of its workers'. With recall, a worker that finds nothing
- * left sleeps until another one puts the end of its running chunk into the queue and rings. */
+/* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory. A worker that finds
+ * it empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut for as many
+ * workers as there are nodes; the power of a node is the sum of its workers' powers. With recall, a worker that finds
+ * nothing left sleeps until another worker has put the end of its running chunk into the queue and rings. */
 #include "common/dca/core_queue.h"
 #include "common/dca/share.h"
 
@@ -11,26 +11,24 @@
 #include <string.h>
 #include <time.h>
 
-/* Checks of the queue while another rank fills it, before napping. */
 #define REFILL_LOOKS  1000
 #define REFILL_NAP_NS 20000
-/* How often a node's first rank checks whether another node has stopped the run. */
-#define STOP_LOOK_NS 50000000u
+#define STOP_LOOK_NS  50000000u
 
 struct node_shared {
     struct dca_queue queue;
-    pthread_mutex_t assigning; /* held during a delayed assignment: the system wakes waiting ranks */
+    pthread_mutex_t assigning;
 };
 
 struct node {
     struct window window;
-    carrier_window memory; /* 0: not open */
+    carrier_window memory;
     struct node_shared *shared;
     struct dca_queue *queue;
     struct dca_view view;
     bool view_ready;
     int index, workers;
-    int *ranks; /* with recall: [workers] of the node, in `world`; owned */
+    int *ranks; /* with recall: [workers] ranks of the node's workers in `world`; owned */
     unsigned looks;
     uint64_t next_stop_look_ns;
 };
@@ -59,7 +57,7 @@ static int open_queue(struct share *share, struct node *own)
 {
     own->index = carrier->rank(share->node);
     own->workers = carrier->ranks(share->node);
-    /* There is room for two, because the library does not guarantee alignment to a cache line. */
+    /* Room for two, because the library does not guarantee alignment to a cache line. */
     void *memory = carrier->share_memory(share->node, 2 * sizeof *own->shared, &own->memory);
     uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
     /* The window is page-aligned in every rank, so the offset is the same for all. */
@@ -131,7 +129,7 @@ static enum dca_drawn draw_from_queue(void *self, struct range *range)
     if (result == DCA_REFILL)
         dca_queue_take_rest(own->queue, range);
     share->failed |= result == DCA_BROKEN;
-    if (result == DCA_END) /* This draw may have ended the queue. */
+    if (result == DCA_END) /* This draw may have ended the queue, for which hungry ranks sleep. */
         node_ring(share);
     return result;
 }
@@ -152,7 +150,6 @@ static bool node_has_news(void *context)
     return !dca_queue_is_drained(context);
 }
 
-/* Waits until another rank gives up iterations. Handles signals and, on rank 0, the fetches of others. */
 static void node_starve(void *self)
 {
     struct share *share = ((struct window *)self)->share;

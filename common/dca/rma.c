@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* One-sided DCA: the counters are in a window of rank 0, and every rank adds to them (passive target). Within a node
- * rank 0 is not involved. Between nodes some transports need it to be inside MPI from time to time, so if ranks are on
- * other nodes it checks every --break-after iterations. */
+ * rank 0 is not involved. Between nodes some MPI transports need rank 0 to be inside MPI from time to time, so it
+ * enters MPI every --break-after iterations if there are ranks on other nodes. */
 #include "common/dca/share.h"
 
 #include "common/sched/sched.h"
 
-/* Words between two counters, which are in separate cache lines. */
 #define COUNTER_WORDS  8
 #define MEASURED_WORDS (sizeof(struct dca_measured) / sizeof(uint64_t))
 
-/* With --inject-delay assignment, assignments are serialised, because they are the synchronised part of a draw ([DCA]):
- * the delay passes under a ticket lock after the counters. Adding 1 to SERVING releases the lock. */
+/* With --inject-delay assignment, assignments wait for each other, because they are the synchronised part of a draw
+ * ([DCA]). The delay passes under a ticket lock, whose two words follow the counters. Adding 1 to SERVING releases the
+ * lock. */
 #define TICKET_WORD  (DCA_COUNTERS * COUNTER_WORDS)
 #define SERVING_WORD ((DCA_COUNTERS + 1) * COUNTER_WORDS)
 #define WINDOW_WORDS ((DCA_COUNTERS + 2) * COUNTER_WORDS)
-/* Time between two delayed assignments on shared cores, in which a rank wakes up. */
+/* Time for a rank to wake up between two delayed assignments, if ranks share cores. */
 #define TURN_NS 20000u
-/* Polling interval of the next rank in turn, and the wake-up time; the core is left to the rank before it. */
+/* Polling interval of the rank that is next. It sleeps meanwhile, so the core is free for the rank before it. */
 #define LOOK_NAP_NS 1000u
 
 static inline uint64_t fetch_word(struct window *window, size_t word, uint64_t amount)
@@ -34,8 +34,8 @@ static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount,
     return fetch_word(self, (size_t)counter * COUNTER_WORDS, amount);
 }
 
-/* Waits for this rank's turn. The ticket tells how many ranks are ahead, and so how long it may sleep; a rank that only
- * yielded would be scheduled after those that slept. */
+/* The ticket tells how many ranks are ahead, and so how long this rank may sleep. If it only yielded, the system would
+ * schedule it after ranks that slept. */
 static void take_turn(struct window *window)
 {
     struct share *share = window->share;
@@ -63,8 +63,7 @@ static void rma_calculating(void *self)
     share->host->delay(share, share->calculation_ns);
 }
 
-/* Publishes this worker's measurements and reads all. Words are atomic, records are not: their check sum tells whether
- * they are whole. */
+/* Words are transferred atomically, records are not: their check sum tells whether they are whole. */
 static void share(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     struct window *window = self;
@@ -108,7 +107,6 @@ static int rma_open(struct share *share)
     return 0;
 }
 
-/* Draws a chunk; the most frequent kind makes a single MPI call. */
 static bool rma_draw(struct share *share, struct range *chunk)
 {
     struct window *window = share->own;
@@ -117,7 +115,7 @@ static bool rma_draw(struct share *share, struct range *chunk)
     return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
-/* The other ranks only need this one inside MPI for a moment. */
+/* The other ranks only need this rank to be inside MPI for a moment. */
 static bool rma_serve(struct share *share)
 {
     carrier->progress(share->world, (int)share->rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two-sided DCA: rank 0 keeps the counters and answers requests between its iterations; only sends and receives, for
- * any MPI library. A draw by position takes one exchange, others two or more (core.h). */
+/* Two-sided DCA: rank 0 keeps the counters and answers requests between its iterations. It needs only sends and
+ * receives, so it works with any MPI library. A draw by position takes one exchange, others two or more (core.h). */
 #include "common/dca/share.h"
 #include "common/metrics/report.h"
 #include "common/util/error.h"
@@ -22,7 +22,7 @@ struct ask {
 #define ADD_BYTES offsetof(struct ask, measured)
 
 #define RECEIVES 8
-/* How often an answer is looked for before the rank begins to idle, if each rank has its core: some microseconds. */
+/* How often a rank with its own core tests for an answer before it idles: some microseconds. */
 #define QUICK_LOOKS 64
 
 struct two_sided {
@@ -30,19 +30,17 @@ struct two_sided {
     carrier_comm comm;
     uint64_t counters[DCA_COUNTERS];
     struct dca_measured *measured;
-    /* For rank 0. */
     struct ask asks[RECEIVES];
     carrier_request receives[RECEIVES];
     unsigned head;
     unsigned left;
     bool *has_left;
-    /* For the other ranks. */
     carrier_request answer;
     uint64_t answered;
     bool has_answer;
 };
 
-/* Adds to the counter. A delayed assignment belongs to the first counter: see dca_action. */
+/* A delayed assignment belongs to the first counter: see struct dca_action. */
 static uint64_t two_sided_apply(struct two_sided *own, uint64_t counter, uint64_t amount)
 {
     struct share *share = own->share;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace records of what happens to chunks, noted by the machines that assign them.
+/* Trace records: what happens to chunks, as the machines that assign them see it.
  *
- * A service notes each assigned chunk and then, part by part, what happens to its iterations: each is in exactly one
- * part of kind STORED to LOST. An empty part closes a chunk of which nothing more comes. COMPUTED says that the worker
- * has finished the chunk.
+ * A service notes each assigned chunk. Later it notes what happened to the chunk's iterations, part by part: each
+ * iteration is in exactly one part of a kind from STORED to LOST. A part without iterations closes a chunk that gets no
+ * further parts. COMPUTED says that the worker has finished the chunk.
  *
- * Noting only fills a record in the sink's buffer until that is full. Nothing is noted without a sink. */
+ * A record goes into the sink's buffer; the sink takes the buffer when it is full. Without a sink nothing is noted. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,28 +18,27 @@ enum trace_record_kind {
     /* The worker finished the chunk; `figure`: time in the kernel; `wait_ns`: how long the worker was idle before.
      * `is_whole`: the whole chunk counts as STORED, without another record. */
     CHUNK_COMPUTED,
-    CHUNK_STORED,   /* results are on the disk, or received if none are collected */
-    CHUNK_DROPPED,  /* results do not count, because another worker's do or because they were only compared */
-    CHUNK_RETURNED, /* the worker gave up iterations that it had not begun, for other workers */
+    CHUNK_STORED,
+    CHUNK_DROPPED, /* the results do not count: another worker's do, or they were only compared */
+    CHUNK_RETURNED,
     CHUNK_FAILED,
-    CHUNK_UNDONE, /* the worker does not compute these iterations any more, because it leaves or the loop stops */
+    CHUNK_UNDONE, /* the worker no longer computes these iterations, because it leaves or the loop stops */
     CHUNK_LOST,
     CHUNK_RANK_LOST, /* rank `worker`, a worker or a master, was lost; the record has no chunk */
-    CHUNK_RESUMED,   /* an earlier run has done the iterations, by its journal; the record has no chunk and no worker */
+    CHUNK_RESUMED,   /* an earlier run has done the iterations; the record has no chunk and no worker */
     CHUNK_KINDS
 };
 
-/* Why the worker got this chunk. */
 enum chunk_reason {
     CHUNK_REASON_NONE,
-    CHUNK_REASON_OWN,      /* the pool had a chunk that was cut for this worker */
-    CHUNK_REASON_OTHER,    /* the pool only had chunks that were cut for other workers */
-    CHUNK_REASON_CUT,      /* the chunk was cut at the worker's request */
-    CHUNK_REASON_REQUEUED, /* another worker was lost with the chunk, or failed at it */
-    CHUNK_REASON_RECALLED, /* another worker had not begun the chunk */
-    CHUNK_REASON_COPY,     /* another worker is late with the chunk */
-    CHUNK_REASON_VERIFY,   /* the chunk is computed again to compare results */
-    CHUNK_REASON_ADOPTED,  /* the worker was computing the chunk when its master was lost */
+    CHUNK_REASON_OWN,
+    CHUNK_REASON_OTHER,
+    CHUNK_REASON_CUT,
+    CHUNK_REASON_REQUEUED,
+    CHUNK_REASON_RECALLED,
+    CHUNK_REASON_COPY,
+    CHUNK_REASON_VERIFY,
+    CHUNK_REASON_ADOPTED,
     CHUNK_REASONS
 };
 
@@ -47,9 +46,9 @@ struct trace_record {
     uint64_t at_ns;
     uint64_t first, count;
     uint64_t figure;
-    uint64_t wait_ns; /* COMPUTED only */
-    uint32_t worker;  /* rank */
-    uint32_t chunk;   /* chunk number of this worker; 0: none */
+    uint64_t wait_ns;
+    uint32_t worker;
+    uint32_t chunk; /* chunk number of this worker; 0: none */
     uint8_t kind, reason;
     bool is_whole;
     uint8_t unused[13];
@@ -62,7 +61,7 @@ struct trace_sink {
     void (*take)(struct trace_sink *sink);
 };
 
-/* Returns the next record, to be filled in completely before trace_note(); requires a sink. */
+/* Requires a sink. Fill in all members of the record before trace_note(). */
 static inline struct trace_record *trace_next(const struct trace_sink *sink)
 {
     return sink->next;

@@ -12,9 +12,9 @@ enum mail_type { TO_WORKER, TO_SERVER, IS_STORED };
 
 struct mail {
     enum mail_type type;
-    size_t size;      /* of the message after it */
+    size_t size;
     const void *data; /* payload of a data message, borrowed from the executor; may be NULL */
-    bool has_payload; /* inline or data; must be returned to the executor */
+    bool has_payload;
     const void *source;
     struct part part;
 };
@@ -136,7 +136,7 @@ static void server_sends(void *context, unsigned to, const struct message *messa
         computing_post(computing, TO_WORKER, message);
 }
 
-/* Data that the rank would receive from itself are in the executor. */
+/* The executor has the data, so no message is received. */
 static void store_own(struct computing *computing, const struct action *action)
 {
     struct action store = *action;
@@ -150,7 +150,7 @@ static void store_own(struct computing *computing, const struct action *action)
     assert(computing->handled != NULL && computing->handled->payload == PAYLOAD_DATA);
     store.type = ACTION_STORE;
     store.store.data = computing->handled->payload_data;
-    actions_add(computing->out, &store); /* The executor keeps the data. */
+    actions_add(computing->out, &store);
 }
 
 static void server_acts(void *context, const struct action *action)
@@ -240,7 +240,7 @@ static void deliver_mail(struct computing *computing, const struct mail *mail, c
         actions_add(computing->out, &(struct action){.type = ACTION_TAKEN, .taken = mail->source});
 }
 
-/* Delivers the queued messages. Entries are copied, because the queue may move while they are handled. */
+/* Entries are copied, because the queue may move while a message is handled. */
 static void deliver_all(struct computing *computing, uint64_t now_ns)
 {
     unsigned char bytes[MESSAGE_MAX];
@@ -265,7 +265,6 @@ static void step_both_at_deadline(struct computing *computing, const struct even
         step_worker(computing, event);
 }
 
-/* Ends a rank that has not begun: the server reports why; the worker starts and is ended. */
 static void end_both(struct computing *computing, const struct event *event)
 {
     const struct event start = {.type = EVENT_START, .now_ns = event->now_ns};
@@ -308,7 +307,7 @@ static void computing_step(void *self, const struct event *event, struct actions
         step_server(computing, event);
         break;
     case EVENT_MESSAGE:
-    case EVENT_STOLEN: /* These come from other ranks. */
+    case EVENT_STOLEN:
     case EVENT_STORED:
     case EVENT_DRAIN:
     case EVENT_MORE:
@@ -382,7 +381,6 @@ void computing_fini(struct computing *computing)
     computing->first = computing->end = computing->room = 0;
 }
 
-/* Initial memory, for the messages of an ordinary step. */
 #define ROOM (8 * MESSAGE_MAX)
 
 int computing_init(struct computing *computing, const struct machine *server, const struct machine *worker,

@@ -2,13 +2,13 @@
 /* Executors: compute the chunks of a worker for a runtime.
  *
  * An executor is the first member of the structure that implements it, and is used by one thread. Implementations:
- * worker/exec/inline.h computes in the caller's thread, thread_pool.h with several threads, pipeline.h a loop with
- * dependencies; deploy/simulate/simgrid advances simulated time. A machine (machine.h) decides, an executor computes,
- * and the runtime carries actions to the executor and events to the machine.
+ * worker/exec/inline.h computes in the caller's thread, thread_pool.h in several threads, pipeline.h computes a loop
+ * with dependencies; deploy/simulate/simgrid advances simulated time. A machine (machine.h) decides, an executor
+ * computes, and the runtime carries actions to the executor and events to the machine.
  *
- * The life of a chunk: executor_begin(), then executor_advance() until FINISHED. Each event with records, or boundary
- * data that are sent, is answered by executor_sent() when they may be overwritten, or by executor_abandon() if they
- * never may. */
+ * The life of a chunk: executor_begin(), then executor_advance() until FINISHED. If an event has records, or boundary
+ * data that are sent, the runtime later calls executor_sent(), after which the executor may overwrite them, or
+ * executor_abandon() if the memory can never be reused. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -18,30 +18,28 @@
 
 #include <assert.h>
 
-/* Invariants are checked after each turn in unoptimised builds and in tests. */
 #if !defined(__OPTIMIZE__) && !defined(EXECUTOR_CHECKED)
 #define EXECUTOR_CHECKED
 #endif
 
 struct executor;
 
-/* The members may only be NULL where the comment says so. */
+/* A member may be NULL only if its comment says so. */
 struct executor_ops {
     /* Times the probe iterations: see common/machine/probe.h. Returns false if another process does that; PROBED then
      * follows. */
     bool (*probe)(struct executor *executor, struct speed *speed);
     void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
     void (*set_mark)(struct executor *executor, uint64_t mark);
-    /* Gives up all chunks except the oldest, which is not finished. NULL: one chunk at a time. */
+    /* NULL: one chunk at a time */
     void (*forget)(struct executor *executor);
     struct range (*cut)(struct executor *executor, unsigned waiting); /* NULL: chunks cannot be cut */
-    struct range (*end)(struct executor *executor); /* NULL: running iterations cannot be ended and are finished */
+    struct range (*end)(struct executor *executor); /* NULL: running iterations cannot be ended, so they are finished */
     enum turn (*advance)(struct executor *executor, struct event *event);
     void (*sent)(struct executor *executor, const void *data);
     void (*abandon)(struct executor *executor, const void *data); /* NULL: the data are never overwritten */
     int (*descriptor)(const struct executor *executor);
     void (*check)(const struct executor *executor);
-    /* For workers shared by several jobs. */
     bool (*put_off)(struct executor *executor);              /* NULL: nothing runs between two turns */
     void (*go_on)(struct executor *executor);                /* NULL: executor_advance() continues by itself */
     void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: executor_put_off() comes in time anyway */
@@ -58,11 +56,11 @@ struct executor_ops {
 
 struct executor {
     const struct executor_ops *ops;
-    struct threads figures; /* statistics of the threads at the latest FINISHED; unused with one thread */
-    bool is_away;           /* another process computes and may need this core, so a blocked worker sleeps at once */
-    bool is_put_off;        /* the executor begins no iteration: see executor_put_off() */
+    struct threads figures;
+    bool is_away; /* the process that computes may need this core, so a blocked worker sleeps at once */
+    bool is_put_off;
     /* If another process computes: the CPU on which it computed last, and the CPU on which it must continue, each plus
-     * one; 0: any. */
+     * 1; 0: any CPU. */
     unsigned ran_on, begins_on;
     uint64_t spent_ns; /* compute time of the other process, as far as known; 0: the caller measures the time */
 };
@@ -83,9 +81,10 @@ static inline bool executor_probe(struct executor *executor, struct speed *speed
     return executor->ops->probe(executor, speed);
 }
 
-/* Begins the chunk [first, first + count); MARK is reported after `mark` iterations (0: never). Earlier chunks must be
- * finished, except with several threads, or a helper, which may have one more. `isolated`: in a child process, where an
- * iteration that ends the child fails for good. Not for kernels that wait, whose descriptor is the worker's. */
+/* Begins the chunk [first, first + count). MARK is reported after `mark` iterations (0: never). Earlier chunks must be
+ * finished, except with several threads, or with a helper, which may have one more chunk. `isolated`: in a child
+ * process; an iteration that ends that process fails for good. Kernels that wait cannot be isolated, because their
+ * descriptor is open in the worker. */
 static inline void executor_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
                                   bool isolated)
 {
@@ -104,23 +103,23 @@ static inline void executor_forget(struct executor *executor)
     executor->ops->forget(executor);
 }
 
-/* Gives up and returns iterations that have not begun, from the end of the newest chunk that has some: the share by
- * recall_share() for one holder and `waiting` others. Count 0: all iterations have begun. A chunk that is given up
- * entirely is forgotten; the running one keeps at least one iteration, so that FINISHED follows. */
+/* Gives up and returns iterations that have not begun, from the end of the newest chunk that has some. Their number is
+ * the share by recall_share() for one holder and `waiting` others; count 0: all iterations have begun. A chunk that is
+ * given up entirely is forgotten. The running chunk keeps at least one iteration, so FINISHED follows. */
 static inline struct range executor_cut(struct executor *executor, unsigned waiting)
 {
     return executor->ops->cut != NULL ? executor->ops->cut(executor, waiting) : (struct range){0};
 }
 
 /* Ends the running iterations or the probe, and begins nothing more. Gives up and returns all iterations of the oldest
- * chunk that are not done. When no other process runs any of them, FINISHED follows, or PROBED with any speed. Running
- * iterations that cannot be ended are finished. */
+ * chunk that are not done. After no other process runs any of them, FINISHED follows, or PROBED with a speed that means
+ * nothing. Running iterations that cannot be ended are finished. */
 static inline struct range executor_end(struct executor *executor)
 {
     return executor->ops->end != NULL ? executor->ops->end(executor) : executor_cut(executor, RECALL_ALL);
 }
 
-/* Computes for a turn: a few milliseconds, at least one iteration. Events of TURN_EVENT: MARK, SLICE,
+/* Computes for a turn: a few milliseconds, at least one iteration. With TURN_EVENT, `event` is MARK, SLICE,
  * ITERATIONS_FAILED, FINISHED, BOUNDARY_READY in a loop with dependencies, DRY with several threads, PROBED, or once
  * FATAL, after which nothing is computed. Records and boundary data of an event stay untouched until executor_sent().
  * Sets event->now_ns only if the clock was just read. */
@@ -133,16 +132,15 @@ static inline enum turn executor_advance(struct executor *executor, struct event
     return turn;
 }
 
-/* Stops the executor between two iterations for another job: it begins nothing more. What has begun is finished, and
- * all else stays as the rest of running chunks. executor_advance() still reports what is done. Returns true if nothing
- * runs any more; otherwise call it again after executor_advance(). */
+/* Stops the executor for another job: it begins no further iteration. Iterations that have begun are finished; the rest
+ * of the running chunks stays. executor_advance() still reports what is done. Returns true if nothing runs any more;
+ * otherwise call it again after executor_advance(). */
 static inline bool executor_put_off(struct executor *executor)
 {
     executor->is_put_off = true;
     return executor->ops->put_off == NULL || executor->ops->put_off(executor);
 }
 
-/* Continues a stopped executor, at the latest with the next executor_advance(). */
 static inline void executor_go_on(struct executor *executor)
 {
     executor->is_put_off = false;
@@ -150,9 +148,9 @@ static inline void executor_go_on(struct executor *executor)
         executor->ops->go_on(executor);
 }
 
-/* Makes another process that computes begin nothing after time `ns` (event clock), so that no rank has to wake for it;
- * executor_put_off() must still be called then. Valid until the next call. Returns false if there is no such
- * process. */
+/* If another process computes, makes it begin nothing after time `ns` (clock of the events), so that no rank has to
+ * wake for that; executor_put_off() must still be called then. Valid until the next call. Returns false if no other
+ * process computes. */
 static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
 {
     if (executor->ops->stop_at != NULL)
@@ -160,22 +158,20 @@ static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
     return executor->ops->stop_at != NULL && executor->is_away;
 }
 
-/* True if the executor has a chunk that is not finished. `otherwise`: the answer for an executor with one chunk at a
- * time, which does not know it. */
+/* `otherwise`: the answer for an executor with one chunk at a time, which does not know whether it has a chunk. */
 static inline bool executor_has_chunk(const struct executor *executor, bool otherwise)
 {
     return executor->ops->has_chunk != NULL ? executor->ops->has_chunk(executor) : otherwise;
 }
 
-/* Notes that the message with `data` of an event has been sent, so that the data may be overwritten. */
 static inline void executor_sent(struct executor *executor, const void *data)
 {
     assert(data != NULL && "a message without data has nothing that comes back");
     executor->ops->sent(executor, data);
 }
 
-/* Notes that the message with `data` of an event was abandoned because its receiver is lost. MPI may still read the
- * data until the process ends, so the executor keeps their memory, also after executor_fini(). */
+/* Notes that the message with `data` of an event was abandoned because its receiver is lost. MPI may read the data
+ * until the process ends, so the executor keeps their memory, also after executor_fini(). */
 static inline void executor_abandon(struct executor *executor, const void *data)
 {
     assert(data != NULL && "a message without data has nothing that is left");
@@ -185,13 +181,13 @@ static inline void executor_abandon(struct executor *executor, const void *data)
         executor->ops->sent(executor, data);
 }
 
-/* Returns a constant descriptor that becomes readable when a blocked executor_advance() can continue; -1: none. */
+/* Returns a descriptor that becomes readable when a blocked executor_advance() can continue; -1: none. It never
+ * changes. */
 static inline int executor_descriptor(const struct executor *executor)
 {
     return executor->ops->descriptor != NULL ? executor->ops->descriptor(executor) : -1;
 }
 
-/* Closes the kernel after other threads of the executor have returned. */
 static inline void executor_fini(struct executor *executor)
 {
     executor->ops->fini(executor);
@@ -211,7 +207,7 @@ static inline void *executor_await_boundary(struct executor *executor, uint64_t 
     return executor->ops->await_boundary(executor, first, offset, bytes);
 }
 
-/* Notes that awaited boundary data have arrived. Call it in the order of executor_await_boundary(). */
+/* Must be called in the order of executor_await_boundary(). */
 static inline void executor_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
     assert(executor_is_dependent(executor));
@@ -224,7 +220,6 @@ static inline void executor_reuse(struct executor *executor, uint64_t boundary_a
     executor->ops->reuse(executor, boundary_at);
 }
 
-/* Notes that the boundary data of `boundary_at` are no longer being sent. */
 static inline void executor_release(struct executor *executor, uint64_t boundary_at)
 {
     assert(executor_is_dependent(executor));

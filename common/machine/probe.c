@@ -11,14 +11,14 @@ void probe_init(struct probe *probe, uint64_t first, uint64_t count, unsigned le
     stats_init(&probe->all);
 }
 
-/* floor(numerator / 2^64 * count) for the fraction in [0, 1) with that numerator. */
+/* floor(numerator / 2^64 * count) */
 static uint64_t part_of(uint64_t numerator, uint64_t count)
 {
     return (uint64_t)((unsigned __int128)numerator * count >> 64);
 }
 
-/* Returns the place of probe iteration k as a fraction of the loop: the van der Corput sequence spreads any number
- * evenly. */
+/* Returns the place of probe iteration k in the loop, as a fraction times 2^64: the van der Corput sequence, which
+ * spreads any number of iterations evenly. */
 static uint64_t place(uint64_t k)
 {
     uint64_t reversed = 0;
@@ -50,7 +50,7 @@ bool probe_times_each(const struct probe *probe)
 void probe_add(struct probe *probe, uint64_t count, uint64_t elapsed_ns)
 {
     if (count == 1 && probe->all.count == 0 && probe->done == 0 && (double)elapsed_ns >= PROBE_SHORT_NS)
-        probe_add_single(probe, 0, (double)elapsed_ns); /* Only now it is known that the iteration is long enough. */
+        probe_add_single(probe, 0, (double)elapsed_ns);
     probe->elapsed_ns += elapsed_ns;
     probe->done += count;
     if (probe->levels < LEVELS_MAX && probe->done == UINT64_C(1) << probe->levels)

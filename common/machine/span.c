@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations that are taken out of shared memory: see span.h. */
+/* Taking iterations out of shared memory: see span.h. */
 #include "common/machine/span.h"
 
 #include <assert.h>
 
-/* The word has two numbers of BITS bits. A chunk with more iterations is counted in units of several. */
-#define BITS 20
-#define MOST ((UINT64_C(1) << BITS) - 1)
-/* Number of attempts to take something while the worker goes on. */
+/* The word has two numbers of BITS bits, below the number of the opening. A chunk with more than MOST iterations is
+ * counted in units of several. */
+#define BITS  20
+#define MOST  ((UINT64_C(1) << BITS) - 1)
 #define TRIES 8
 
 static uint64_t word_of(uint32_t opening, uint64_t begun, uint64_t end)

@@ -14,7 +14,7 @@
 
 /* A chunk is timed in this many pieces, or up to twice as many. */
 #define SPREAD_PIECES 8
-/* Lower bound of a piece: reading the clock takes some 50 ns per piece, which must stay below 1 %. */
+/* Lower bound of a piece: reading the clock takes some 50 ns per piece, and must take less than 1 % of the time. */
 #define SPREAD_PIECE_NS 10000.0
 
 struct spread {
@@ -23,18 +23,17 @@ struct spread {
     double last_iterations, last_mean_ns;
 };
 
-/* Returns how many iterations, 1 .. left, the next piece of a chunk of `count` iterations has, if one takes about
- * `iteration_ns` (0: unknown). */
+/* Returns how many iterations, 1 .. left, the next piece of a chunk of `count` iterations has. `iteration_ns`: about
+ * how long an iteration takes; 0: unknown. */
 uint64_t spread_piece(uint64_t count, uint64_t left, double iteration_ns);
 
-/* Adds a piece of `iterations` >= 1 that took `elapsed_ns`. */
 void spread_add(struct spread *spread, uint64_t iterations, double elapsed_ns);
 
-/* Adds the pieces of another chunk. The two chunks are not neighbours, so `pieces` stays one more than the number of
- * compared pairs. */
+/* Adds the pieces of another chunk. The two chunks are not neighbours, so `pieces` stays the number of compared pairs
+ * plus 1. */
 void spread_merge(struct spread *spread, const struct spread *other);
 
 struct spread spread_of_chunk(double deviation_ns, uint64_t pieces);
 
-/* Returns the sample standard deviation of one iteration's time; 0 if there are fewer than two pieces. */
+/* Returns 0 if there are fewer than two pieces. */
 double spread_deviation_ns(const struct spread *spread);

@@ -9,14 +9,13 @@ struct state_table {
     const char *machine;
     unsigned count;
     const char *const *names;
-    const unsigned *legal; /* [count] set of states (bit n for state n) that may follow each state */
-    /* Writes the name of an event, of the machine's own type, to text[size]. */
+    const unsigned *legal; /* [count] for each state, the set of states (bit n for state n) that may follow it */
+    /* Writes the name of an event, which has the machine's own type, to text[size]. */
     void (*name_event)(const void *event, char *text, size_t size);
 };
 
 _Noreturn void state_refuse(const struct state_table *table, unsigned from, unsigned to, const void *event);
 
-/* Like state_refuse(), for an event that is not allowed in this state. */
 _Noreturn void state_refuse_event(const struct state_table *table, unsigned state, const void *event);
 
 static inline void state_move(const struct state_table *table, unsigned *state, unsigned to, const void *event)

@@ -95,7 +95,6 @@ struct stride_share *stride_next(struct stride *stride)
     return chosen;
 }
 
-/* Range of the passes of those jobs of one priority that have a chunk. */
 struct reach {
     uint64_t least, greatest;
     unsigned weights;
@@ -114,7 +113,6 @@ static struct reach reach_of(const struct stride *stride, int priority)
     return reach;
 }
 
-/* Returns the floor limited to the range; unchanged if no job has a chunk. */
 static uint64_t within(const struct reach *reach, uint64_t floor)
 {
     if (reach->weights == 0)

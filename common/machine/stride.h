@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Stride scheduling: decides which of several jobs computes next on a rank. Pure: times are parameters.
  *
- * Each job has a pass, its used time divided by its weight. The job with the least pass is next. A job with nothing to
- * compute in its turn continues later at the pass of the others: unused time is not saved. While a job has a chunk on
- * this rank, no job of lower priority computes.
+ * Each job has a pass, its used time divided by its weight. The job with the least pass is next. If a job has nothing
+ * to compute in its turn, it later continues at the pass of the others: unused time is not saved. While a job has a
+ * chunk on this rank, no job of lower priority computes.
  *
- * A job that computes keeps the core until it has nothing to compute, or until another job with a chunk has a lower
- * pass and the first job has had the core for `keeps_ns`. So jobs do not alternate more often than that, even if their
- * computations are short.
- *     stride_begin()                      begins a round: each job may have one turn
- *     job = stride_next()                 job that may compute; NULL: the round is over
- *     stride_charge(), stride_hold() or   the job has computed; its helper computes, and no other job may;
- *     stride_pass()                       the job had nothing to compute */
+ * A job keeps the core until it has nothing to compute, or until another job with a chunk has a lower pass and the
+ * first job has had the core for `keeps_ns`. So jobs do not alternate more often than that, even if their computations
+ * are short.
+ *
+ *     stride_begin()      begins a round: each job may have one turn
+ *     stride_next()       returns the next job that may compute; NULL: the round is over
+ *     stride_charge()     the job has computed
+ *     stride_hold()       the job's helper computes, and no other job may
+ *     stride_pass()       the job had nothing to compute */
 #pragma once
 
 #include <stdbool.h>
@@ -20,16 +22,16 @@
 #define STRIDE_PASS_SCALE 1024u
 
 struct stride_share {
-    struct stride_share *next; /* in the order of stride_admit() */
-    uint64_t pass;             /* used time / weight, in units of 1/STRIDE_PASS_SCALE ns */
-    uint64_t floor;            /* pass at which a job of this priority continues after it had nothing to compute */
+    struct stride_share *next;
+    uint64_t pass;  /* used time / weight, in units of 1/STRIDE_PASS_SCALE ns */
+    uint64_t floor; /* pass at which a job of this priority continues after it had nothing to compute */
     uint64_t used_ns;
-    uint64_t held_since_ns; /* since when another process has been computing for the job; 0: none does */
+    uint64_t held_since_ns; /* since when another process has computed for the job; 0: none does */
     unsigned weight;
     int priority;
     unsigned round;
     bool has_chunk;
-    bool was_idle; /* the job had nothing to compute in its latest turn */
+    bool was_idle;
     bool ends;
 };
 
@@ -38,9 +40,9 @@ struct stride_share {
 struct stride {
     struct stride_share *first;
     unsigned round;
-    struct stride_share *owner; /* job that has the core, since `since_ns`; NULL: none */
+    struct stride_share *owner;
     uint64_t since_ns;
-    uint64_t keeps_ns; /* how long a job keeps the core, unless a job of higher priority has a chunk */
+    uint64_t keeps_ns;
 };
 
 void stride_own(struct stride *stride, struct stride_share *share, uint64_t now_ns);
@@ -62,10 +64,9 @@ struct stride_share *stride_next(struct stride *stride);
 
 void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns);
 
-/* Notes that other processes compute for the job, so that no other job has a turn until stride_charge(). */
+/* Other processes compute for the job, so no other job has a turn until stride_charge(). */
 void stride_hold(struct stride_share *share, uint64_t since_ns);
 
-/* Notes that the job computes nothing more and does not keep other jobs waiting. */
 void stride_end(struct stride_share *share);
 
 void stride_pass(struct stride_share *share);

@@ -15,7 +15,7 @@ struct census {
     unsigned supermasters, masters, workers;
     bool pod, listens;
     unsigned second_supermaster, first_supermaster;
-    unsigned dca_rank, other_rank; /* the first with --dca, and the first without */
+    unsigned dca_rank, other_rank;
     bool dca, other;
 };
 
@@ -145,7 +145,6 @@ static int topology_allocate(struct topology *topology)
     return complete ? 0 : -1;
 }
 
-/* Numbers the nodes in order of appearance; `number` is indexed by a hello's node. */
 static void number_nodes(struct topology *topology, const struct hello *hellos, unsigned *number)
 {
     for (unsigned i = 0; i < topology->ranks; i++)
@@ -183,7 +182,7 @@ static void topology_list_members(struct topology *topology, const struct hello 
     }
 }
 
-/* Masters that need more workers: a heap, with the master with the fewest workers first, and of several the lowest. */
+/* A heap: the master with the fewest workers first; of equal masters, the lowest. */
 struct queue {
     const unsigned *load;
     unsigned *masters;
@@ -219,7 +218,6 @@ static void deal_to(struct topology *topology, struct queue *queue, const unsign
     }
 }
 
-/* Counting sort by node: `list` gets the indices, `first` the beginning of each node. */
 static void sort_by_node(unsigned nodes, const unsigned *node, unsigned count, unsigned *list, unsigned *first)
 {
     for (unsigned n = 0; n <= nodes; n++)
@@ -259,7 +257,6 @@ static void deal_within_nodes(struct topology *topology, const struct lists *lis
     }
 }
 
-/* Masters that compute serve themselves. */
 static void deal_to_themselves(struct topology *topology, unsigned *load)
 {
     for (unsigned m = 0; m < topology->masters; m++) {
@@ -271,7 +268,7 @@ static void deal_to_themselves(struct topology *topology, unsigned *load)
     }
 }
 
-/* Assigns each worker to a master, in two passes, so that workers without a master on their node even out the
+/* Assigns each worker to a master, first within nodes. Workers without a master on their node then even out the
  * numbers. */
 static int deal(struct topology *topology, const struct hello *hellos, const unsigned *number, unsigned grouping,
                 unsigned *load)
@@ -296,7 +293,7 @@ static int deal(struct topology *topology, const struct hello *hellos, const uns
 
 static void sort_by_master(struct topology *topology, unsigned *load)
 {
-    unsigned *next = load; /* `load` is not needed any more. */
+    unsigned *next = load;
     for (unsigned m = 0; m < topology->masters; m++) {
         topology->served_first[m + 1] = topology->served_first[m] + load[m];
         next[m] = topology->served_first[m];
@@ -358,7 +355,8 @@ static int topology_make_room(struct topology *topology, unsigned masters, unsig
     return complete ? 0 : -1;
 }
 
-/* Returns the number of the node that the rank identifies, or of a new one. The ranks rise with the numbers. */
+/* Returns the number of the node that `node_rank` identifies, or a new number. The ranks in `node_rank` rise with the
+ * numbers. */
 static unsigned find_node(const struct topology *topology, unsigned node_rank)
 {
     unsigned node = 0;

@@ -10,53 +10,50 @@
 #define NO_RANK UINT32_MAX
 
 /* Workers and masters also have indices, counted from 0 in the order of their ranks. The workers of a master are
- * adjacent in `served`. The arrays have one entry per master, worker or node. */
+ * adjacent in `served`. Each array has an entry for each master, worker or node. */
 struct topology {
-    unsigned ranks; /* all ranks are below this number */
+    unsigned ranks;
     unsigned supermaster;
     unsigned masters, workers, nodes;
-    unsigned launched; /* number of masters of the launch; later ones have joined with workers of their own */
+    unsigned launched; /* number of masters in the launch; later ones have joined with workers of their own */
     unsigned *master_rank;
     unsigned *worker_rank;
-    unsigned *worker_node; /* node numbers, from 0 in the order of their first ranks */
-    unsigned *node_rank;   /* rank that identifies a node, see topology_append() */
-    unsigned *master_of;   /* index of the worker's master; 0 in the central topology */
-    unsigned *served;      /* worker indices sorted by master; `served_rank` has the ranks of these workers */
+    unsigned *worker_node; /* node numbers, counted from 0 in the order of their first ranks */
+    unsigned *node_rank;   /* rank that identifies a node: see topology_append() */
+    unsigned *master_of;
+    unsigned *served; /* worker indices sorted by master; `served_rank` has the ranks of these workers */
     unsigned *served_rank;
     unsigned *served_first; /* [masters + 1] start of a master's workers in `served` */
 };
 
-/* Checks the hellos (one per rank, in order): versions, roles, counts. Returns EXIT_STATUS_DONE; EXIT_STATUS_USAGE with
- * an error; or the status in a rank's hello, without an error, because that rank has printed it. HELLO_STATUS_HELP is
- * returned as it is. */
+/* Checks the hellos (one per rank, in order): versions, roles, counts. Returns EXIT_STATUS_DONE; or EXIT_STATUS_USAGE
+ * with an error; or the status in a rank's hello, without an error, because that rank has printed it. HELLO_STATUS_HELP
+ * is returned unchanged. */
 int topology_check(const struct hello *hellos, unsigned ranks, struct error *error);
 
 enum topology_grouping {
     TOPOLOGY_EVENLY = 0,
-    TOPOLOGY_BY_NODE = 1, /* workers of a node with masters are divided evenly among these */
+    TOPOLOGY_BY_NODE = 1,
     TOPOLOGY_MASTERS_COMPUTE = 2,
 };
 
-/* Builds the topology for hellos accepted by topology_check(); `grouping`: a set of enum topology_grouping. All other
- * workers are assigned as evenly as possible. */
+/* Builds the topology for hellos that topology_check() accepted; `grouping`: a set of enum topology_grouping. Workers
+ * that the grouping does not assign are divided evenly. */
 int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, unsigned grouping);
 void topology_fini(struct topology *topology);
 
-/* Fails if no rank computes, unless pods may join (`listens`). */
 int topology_check_workers(const struct topology *topology, bool listens, struct error *error);
 
 int topology_copy(struct topology *copy, const struct topology *topology);
 
-/* Appends a pod: master `first_rank`, above all present ranks, and its workers, `count` ranks in all. Their node is
- * identified by `node_rank`: the first rank that the launch has there, or else the first pod there had, which may have
- * left or never been in this topology. Existing ranks and indices do not change. Not in the central topology. -1: out
- * of memory, unchanged except for its room. */
+/* Appends a pod, not in the central topology: master `first_rank`, above all present ranks, and its workers, `count`
+ * ranks in all. `node_rank` identifies their node: it is the first rank that the launch has there, otherwise the first
+ * rank of the first pod there, which may have left or never been in this topology. Existing ranks and indices do not
+ * change. -1: out of memory, unchanged except for its room. */
 int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned node_rank);
 
-/* Builds a pod's view: the supermaster, rank 0, and the pod itself. */
 int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count);
 
-/* The worker indices of master `m` are topology->served[first] .. served[first + count - 1]. */
 static inline unsigned topology_first(const struct topology *topology, unsigned m)
 {
     return topology->served_first[m];
@@ -67,17 +64,16 @@ static inline unsigned topology_count(const struct topology *topology, unsigned 
     return topology->served_first[m + 1] - topology->served_first[m];
 }
 
-/* Writes the sorted ranks of master `m`'s workers; `ranks` has room for topology_count(). */
+/* `ranks` has room for topology_count(). It is filled in ascending order. */
 void topology_served_ranks(const struct topology *topology, unsigned m, unsigned *ranks);
 
-/* True if the supermaster serves all workers itself. False if there is no worker, because all workers that join have a
+/* The supermaster serves all workers itself. False if there is no worker, because all workers that join have a
  * master. */
 static inline bool topology_is_central(const struct topology *topology)
 {
     return topology->masters == 0 && topology->workers > 0;
 }
 
-/* True if worker `w` joined in a pod; it leaves with its master. */
 static inline bool topology_is_in_pod(const struct topology *topology, unsigned w)
 {
     return topology->masters > topology->launched && topology->master_of[w] >= topology->launched;
@@ -87,10 +83,8 @@ bool topology_does_both(const struct topology *topology, unsigned rank);
 
 bool topology_has_joined(const struct topology *topology, unsigned rank);
 
-/* These return the index of a rank among the masters or workers, or the number of those if the rank is not among
- * them. */
+/* These return the index of a rank among the masters or workers, or their number if it is not among them. */
 unsigned topology_master(const struct topology *topology, unsigned rank);
 unsigned topology_worker(const struct topology *topology, unsigned rank);
 
-/* Returns the number of workers on worker `w`'s node, including `w`. */
 unsigned topology_beside(const struct topology *topology, unsigned w);

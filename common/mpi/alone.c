@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Detects losses among workers without a supermaster (--dca) on one machine. Rank 0 watches the others, and each of
- * them watches rank 0, in a thread and with the detectors that all launches use. */
+/* Detects losses among workers without a supermaster (--dca) on one machine. A thread of rank 0 watches the others, a
+ * thread of each other rank watches rank 0; they use the detectors that all launches use. */
 #include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"

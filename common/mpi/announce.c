@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sends announcements of jobs, and the end of a set, down the tree. A long announcement is sent in parts. A rank
  * assembles it, forwards it, and then takes the job. If a worker's master was lost, the supermaster sends the
- * announcements instead; the worker ignores those it has. */
+ * announcements instead; the worker ignores announcements that it has. */
 #include "common/machine/topology.h"
 #include "common/mpi/driver.h"
 #include "common/mpi/ops.h"
@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An announcement that the supermaster keeps for workers that lose their master. */
 struct kept_job {
     struct kept_job *next;
     uint32_t job;
@@ -104,8 +103,7 @@ uint32_t link_returned_since(const struct link *link, unsigned rank)
     return link->returns.since != NULL && rank < link->runtime->ranks ? link->returns.since[rank] : 0;
 }
 
-/* Forwards an announcement, or the end if `bytes` is NULL, to the ranks below in this launch. `is_for_all` includes
- * workers that have returned. */
+/* `bytes` is NULL for the end of the set. `is_for_all`: also to workers that have returned. */
 static void tell_launch_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size, bool is_for_all)
 {
     const struct runtime *runtime = link->runtime;
@@ -163,7 +161,7 @@ void announce_all(struct link *link, unsigned to)
         send_announcement(link, to, kept->job, kept->bytes, kept->size);
 }
 
-/* True if this rank's machine of the job has exited. A rank that joins now would not hear of the job's end. */
+/* Has this rank's machine of the job exited? A rank that joins now would not be told of the job's end. */
 static bool has_exited(const struct link *link, uint32_t job)
 {
     const struct driver *driver = link->drivers;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Applies the actions of a machine, in order. MPI is released to the heartbeat thread (heartbeat.c) during calls that
- * may take long and do not use MPI. */
+/* Applies the actions of a machine, in order. During calls that may take long and do not use MPI, the heartbeat thread
+ * may use MPI (heartbeat.c). */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -93,7 +93,6 @@ bool driver_probe(struct driver *driver, struct speed *speed)
     return is_over;
 }
 
-/* Writes or syncs the journal. Returns false on failure; the first error of a step is reported to the machine later. */
 static bool apply_durably(struct driver *driver, const struct action *action)
 {
     const struct effects *effects = driver->effects;
@@ -111,7 +110,8 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
-/* Receives a result, unless earlier data of the same rank were cancelled: MPI would match those with this receive. */
+/* Receives a result, unless earlier data of the same rank were cancelled: MPI would match those data with this
+ * receive. */
 static void apply_collect(struct driver *driver, const struct action *action)
 {
     struct link *link = driver->link;
@@ -141,7 +141,7 @@ static void apply_boundary(struct driver *driver, const struct action *action)
         link_give_up(driver->link, "out of memory for boundary data");
 }
 
-/* Checks whether the loop has grown, which may mean reading a remote file. The machine hears of it after the step. */
+/* May read a remote file. The machine is told after the step. */
 static void apply_growth(struct driver *driver)
 {
     struct outcome *outcome = &driver->outcome;
@@ -166,8 +166,6 @@ static void apply_run(struct driver *driver, const struct action *action)
     executor_begin(effects->executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
 }
 
-/* Takes iterations back: those that have not begun, or all that are not done. There are none if the executor could not
- * be opened. */
 static void apply_cut(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;

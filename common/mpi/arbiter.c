@@ -6,11 +6,11 @@
  * the core after the helper has finished its iteration (executor_put_off()). The chunk stays where it is, and no
  * message is sent.
  *
- * The next helper starts on the CPU of the previous one. Otherwise the system may wake it on the CPU of another worker,
- * which then runs two processes while another CPU idles until the system balances them.
+ * The next helper starts on the CPU of the previous helper. Otherwise the system may wake it on the CPU of another
+ * worker, which then runs two processes while another CPU idles until the system balances them.
  *
- * A job that is put off may report a result without the core if it was told to give up iterations. So may, once per
- * turn, a job whose helper probes, and a job that ends. */
+ * A job that is put off may report a result without the core if it was told to give up iterations. A job that ends, or
+ * whose helper probes, may do so once per turn. */
 #include "common/machine/executor.h"
 #include "common/machine/stride.h"
 #include "common/mpi/driver.h"
@@ -47,7 +47,7 @@ static struct driver *find_teller(const struct link *link)
     return driver;
 }
 
-/* Charges the job for its compute time. A helper reports its own time, because it may have waited for the core. */
+/* A helper reports its own time, because it may have waited for the core. */
 static void charge(struct driver *driver, uint64_t now_ns)
 {
     const uint64_t spent_ns = driver->effects->executor->spent_ns - driver->spent_ns;
@@ -178,7 +178,7 @@ struct driver *arbiter_next(struct driver *driver, bool computed)
 {
     struct link *link = driver->link;
     struct executor *executor = driver->effects->executor;
-    if (owner_of(link) != driver) { /* The job was allowed to report without the core, or it has ended. */
+    if (owner_of(link) != driver) {
         driver->may_tell = computed;
         return computed ? NULL : give_chance(link);
     }

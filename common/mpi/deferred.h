@@ -20,7 +20,7 @@ int deferred_put(struct deferred *deferred, unsigned from, const unsigned char *
 unsigned deferred_from(const struct deferred *deferred, size_t i);
 uint32_t deferred_job(const struct deferred *deferred, size_t i);
 
-/* Removes message `i`, counted from the oldest, from the queue. The bytes are valid until the next call. */
+/* Removes message `i`, counted from the oldest. The bytes are valid until the next call. */
 void deferred_take(struct deferred *deferred, size_t i, unsigned *from, const unsigned char **bytes, size_t *size);
 
 void deferred_fini(struct deferred *deferred);

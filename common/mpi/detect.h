@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which ranks' ends concern this rank, and how they are reported: see detect.c. */
+/* Decides which ranks' ends concern this rank, and reports them: see detect.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,5 +8,5 @@ struct runtime;
 
 bool detect_concerns(const struct runtime *runtime, unsigned rank);
 
-/* Notes that a detector found the peer ended. The peer left in order if it had announced that; else it is lost. */
+/* A detector found that the peer has ended. The peer left in order if it had announced that; otherwise it is lost. */
 void detect_end(struct runtime *runtime, unsigned rank);

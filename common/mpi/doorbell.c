@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Doorbells: a flag per rank in memory shared on the node says "I sleep". A sender wakes a sleeping receiver with one
- * byte to its datagram socket.
+/* Doorbells: a flag per rank, in memory shared on the node, says "I sleep". A sender wakes a sleeping receiver by
+ * sending one byte to its datagram socket.
  *
  * No wake-up is lost. The sleeper sets its flag, checks for messages once more, and sleeps. The sender sends, then
- * checks the flag. Both orders are sequentially consistent, so one of the two sees the other. A rank sets its flag only
- * after its socket exists, so ranks need not wait for each other's sockets. The sockets are in a folder of the node
- * (folder.c) and carry no data: a forged byte only makes a rank check for messages. Ranks that share lanes have their
- * flags there. */
+ * checks the flag. Both are sequentially consistent, so the sleeper sees the message or the sender sees the flag. A
+ * rank sets its flag only after its socket exists, so ranks need not wait for each other's sockets. The sockets are in
+ * a folder of the node (folder.c) and carry no data: a forged byte only makes a rank check for messages. In a launch
+ * without MPI the flags are in the memory of the lanes. */
 #include "common/mpi/doorbell.h"
 
 #include "common/mpi/lanes.h"
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 struct room {
-    char folder[FOLDER_MAX]; /* empty if the first rank failed to create it */
+    char folder[FOLDER_MAX];
     unsigned char memory_is_inside;
 };
 
@@ -55,8 +55,8 @@ static int map_bells(struct doorbell *doorbell, const struct runtime *runtime, b
     if (doorbell->is_in_lanes)
         return 0;
     if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
-        folder_unmap_name(doorbell->folder,
-                          *inside); /* The memory loses its name, so that killed ranks leave nothing behind. */
+        /* The memory loses its name, so that killed ranks leave nothing behind. */
+        folder_unmap_name(doorbell->folder, *inside);
     return 0;
 }
 
@@ -194,7 +194,7 @@ void doorbell_renew(struct doorbell *doorbell, unsigned rank)
     atomic_store(&bell->span.word, 0);
 }
 
-/* The count is 0 while `first` changes, so that no reader combines the old count with the new first. */
+/* The count is 0 while `first` changes, so no reader combines the old count with the new first. */
 void doorbell_note_ran(struct doorbell *doorbell, const struct range *range)
 {
     struct bell *bell = &doorbell->bells[doorbell->own];

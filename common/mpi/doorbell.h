@@ -16,10 +16,10 @@ struct runtime;
 
 struct bell {
     _Atomic uint32_t sleeping;
-    _Atomic uint32_t left;     /* the rank ended in order, perhaps without waiting for the others */
-    _Atomic uint32_t reported; /* the loss of the rank is or will be reported */
-    _Atomic uint32_t fenced;   /* the rank was declared lost and must leave */
-    /* The tasks that the rank began last, to be reported if the supermaster is lost; a count of 0 means none. */
+    _Atomic uint32_t left; /* the rank ended in order, perhaps without waiting for the others */
+    _Atomic uint32_t reported;
+    _Atomic uint32_t fenced;
+    /* The tasks that the rank began last, which are reported if the supermaster is lost; a count of 0 means none. */
     _Atomic uint64_t ran_first, ran_count;
     char pad[32];
     struct span span;
@@ -35,15 +35,15 @@ struct bells {
 struct doorbell {
     struct bells *shared;
     struct bell *bells;
-    bool is_in_lanes; /* `shared` is part of the memory of the lanes */
-    int *node_index;  /* [ranks] index on this node, -1 elsewhere; owned */
+    bool is_in_lanes;
+    int *node_index; /* [ranks] index on this node, -1 elsewhere; owned */
     int own;
     int node_ranks;
     int socket;
     char folder[FOLDER_MAX];
 };
 
-/* Collective on the node; a rank waits only for the first one. On failure the error is empty if another rank reports
+/* Collective on the node; a rank waits only for the first rank. On failure the error is empty if another rank reports
  * it. */
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
@@ -53,17 +53,16 @@ void doorbell_fini(struct doorbell *doorbell);
 size_t doorbell_room_bytes(void);
 void doorbell_show_room(const struct doorbell *doorbell, const struct runtime *runtime, unsigned rank);
 
-/* Wakes `rank` if it sleeps and is on this node. Makes no system call if the rank is awake. */
+/* Wakes `rank` if it sleeps and is on this node. Makes no system call if it is awake. */
 void doorbell_ring(struct doorbell *doorbell, unsigned rank);
 
-/* True after a live rank of this node could not be woken because its socket was removed. */
 bool doorbell_is_deaf(const struct doorbell *doorbell);
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
 bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
 
-/* Marks this rank as left in order, so that it does not count as lost though it does not wait for the others. */
+/* This rank left in order, so it does not count as lost although it does not wait for the others. */
 void doorbell_leave(struct doorbell *doorbell);
-/* For a rank that cannot continue: removes its socket, and the folder if that was the last. */
+/* For a rank that cannot continue: removes its socket, and the folder if that was the last socket. */
 void doorbell_abandon(struct doorbell *doorbell);
 bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank);
 void doorbell_fence(struct doorbell *doorbell, unsigned rank);
@@ -71,12 +70,10 @@ static inline bool doorbell_is_fenced(const struct doorbell *doorbell)
 {
     return atomic_load_explicit(&doorbell->bells[doorbell->own].fenced, memory_order_relaxed) != 0;
 }
-/* Clears what is noted about a rank whose process has ended, because another process takes its place. */
 void doorbell_renew(struct doorbell *doorbell, unsigned rank);
 void doorbell_note_ran(struct doorbell *doorbell, const struct range *range);
-/* Calls `tell` with the latest tasks of each rank of this node that has begun any. */
 void doorbell_tell_ran(const struct doorbell *doorbell, void (*tell)(const struct range *range));
-/* Returns the span of the running chunk of a rank of this node, or NULL if the rank is elsewhere. */
+/* Returns NULL if the rank is on another node. */
 struct span *doorbell_span(const struct doorbell *doorbell, unsigned rank);
-/* True for exactly one rank of the node, which then reports the loss of `rank`. */
+/* Returns true for exactly one rank of the node, which then reports the loss of `rank`. */
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank);

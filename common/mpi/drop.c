@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that cannot continue prints why and ends the run. A rank that cannot rely on another one declares it lost;
- * step.c handles the consequences. Since all files of the link call these functions, they call only far_send.c. */
+/* A rank that cannot continue prints why and ends the run. A rank that cannot rely on another rank declares it lost;
+ * step.c handles the consequences. All files of the link call these functions, so they call only far_send.c. */
 #include "common/mpi/driver.h"
 
 #include "common/mpi/ops.h"
@@ -28,7 +28,7 @@ void link_drop(struct link *link, unsigned rank, const char *text)
     say(stderr, "%s: rank %u: %s rank %u %s: %s", role_name(runtime->role), runtime->rank,
         role_name(runtime_role_of(runtime, rank)), rank, text,
         is_supermaster ? "this rank leaves" : "it is taken for lost");
-    if (is_supermaster) /* Its messages to other ranks cannot be relied on any more. */
+    if (is_supermaster)
         runtime_exit_alone(runtime);
     peers_move(&runtime->peers, rank, PEER_FENCE);
     if (!runtime_has_rank(runtime, rank)) {

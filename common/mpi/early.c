@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues messages whose job has not arrived, and drops those of finished jobs.
+/* Queues messages whose job has not arrived, and drops messages of finished jobs.
  *
  * A job is announced down the tree, so another rank's message about it may arrive before the announcement. It is queued
  * with all later messages of its sender, because the data messages of a sender arrive in the order in which it
@@ -36,7 +36,7 @@ bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, 
     return false;
 }
 
-/* Receives boundary data that nobody needs, like all others of their sender, so that the order of its data is kept. */
+/* Receives the data although they are not needed, so that the order of the sender's data is kept. */
 static int drop_boundary(struct link *link, unsigned from, const struct message *message)
 {
     struct inbound inbound = {.data = {.from = from, .bytes = message->payload_bytes},

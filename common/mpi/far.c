@@ -42,13 +42,13 @@ int far_init(struct link *link)
     far->launched_cores = runtime->cores;
     if (far->streams != NULL)
         streams_gather(far->streams);
-    if (runtime->first_rank == 0 || far->streams == NULL) /* A worker of a pod only knows its master. */
+    if (runtime->first_rank == 0 || far->streams == NULL)
         return 0;
     peers_move(&runtime->peers, runtime->topology.supermaster, PEER_WATCH);
     return add_launch(far, 0, runtime->topology.supermaster, 1) != NULL ? 0 : -1;
 }
 
-/* Returns the rank that identifies the launch's node. Launches with the same node name are on one node. */
+/* Launches with the same node name are on one node. */
 static unsigned find_node_rank(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -72,7 +72,6 @@ static int make_place(struct link *link, const struct far_launch *launch)
     return topology_append(&runtime->topology, launch->first_rank, launch->count, launch->node_rank);
 }
 
-/* Marks a launch as left or lost. link_look_at_peers() does the rest. */
 static void note_end(struct link *link, unsigned peer, bool in_order)
 {
     struct far_launch *launch = launch_of_peer(&link->far, peer);
@@ -98,8 +97,8 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Returns how many cores a launch adds to those of the run: on a shared node, those that the others may not use. If
- * this launch has several nodes, the cores of each are not known. */
+/* Returns how many cores a launch adds to those of the run. On a shared node these are the cores that the others may
+ * not use. If this launch has several nodes, the cores of each are not known. */
 static unsigned count_added_cores(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -222,7 +221,7 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
 /* How often a busy rank checks the sockets; each check is a system call. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
-/* Takes the next event. Waiting also checks the sockets, but a rank that serves others rarely waits. */
+/* Waiting also checks the sockets, but a rank that serves others rarely waits. */
 static bool take_next_event(struct far *far, const struct link *link, struct stream_event *event)
 {
     if (streams_poll(far->streams, event))

@@ -14,7 +14,7 @@ struct collect;
 struct driver;
 struct link;
 
-/* Results of a pod that are arriving: its STORE has announced them, and `have` of `bytes` have been received. */
+/* Results of a pod that are arriving: a STORE has announced them, and `have` of `bytes` have been received. */
 struct far_results {
     uint32_t job;
     struct part part;
@@ -38,19 +38,18 @@ struct far {
     struct far_launch *launches; /* sorted by rank; owned */
     size_t count, room;
     unsigned launched_cores;
-    bool looks_first;   /* the next message is looked for in the streams before MPI */
-    uint64_t looked_ns; /* when the sockets were last checked for a message */
+    bool looks_first;
+    uint64_t looked_ns;
     bool has_stored;
-    bool is_full; /* in a pod: the stream has no room for results, so this rank accepts no more */
-    struct collect
-        *sending; /* in a pod: the results being sent, of which the stream has `sent` bytes; borrowed; may be NULL */
+    bool is_full;
+    /* In a pod: the results being sent, of which the stream has `sent` bytes; borrowed; may be NULL. */
+    struct collect *sending;
     uint64_t sent;
 };
 
-/* Sends a copy of a message to a rank of another launch. No effect if that launch has gone. */
+/* Sends a copy of the message. No effect if the launch of `to` has gone. */
 int far_send(struct link *link, unsigned to, uint32_t job, const struct message *message);
 
-/* Sends a pod's STORE to the supermaster. The results are in it or follow as data. */
 int far_send_store(struct link *link, uint32_t job, const struct part *part, enum payload payload, const void *data,
                    uint64_t bytes);
 
@@ -64,7 +63,6 @@ bool far_has_gone(const struct link *link, unsigned rank);
 
 struct far_launch *far_find(const struct far *far, unsigned rank);
 
-/* Closes a launch that sent invalid messages. */
 void far_drop(struct link *link, unsigned rank);
 
 void far_close_launch(struct link *link, struct far_launch *launch);
@@ -78,20 +76,19 @@ void far_results_fini(struct far_results *results);
 void far_look_for_room(struct link *link);
 
 /* Sends as much of a pod's results as the stream accepts. Results that were sent completely count as stored, because
- * later messages follow them in the stream. Returns whether anything was sent, and sets `*is_over` to whether it was
- * the rest. */
+ * later messages follow them in the stream. Returns true if anything was sent, and sets `*is_over` if it was the
+ * rest. */
 bool far_send_data(struct link *link, struct collect *collect, bool *is_over);
 
-/* far_take_store() and far_take_data() handle a pod's STORE and its data. They return an error, or NULL. */
+/* These return an error, or NULL. */
 const char *far_take_store(struct link *link, unsigned from, const struct message *message);
 
 const char *far_take_data(struct link *link, struct far_launch *launch, const unsigned char *bytes, size_t size);
 
 int far_init(struct link *link);
 
-/* Waits for sent messages to arrive and leaves in order. */
 void far_close(struct link *link);
 
-/* Handles events of streams up to the next message. False if there is none. The message is valid until the next
- * call. */
+/* Handles events of streams up to the next message, which is valid until the next call. Returns false if there is
+ * none. */
 bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);

@@ -23,7 +23,7 @@
 
 static unsigned set_peer(const struct far *far)
 {
-    return far->launches[0].peer; /* A pod knows one launch: the set. */
+    return far->launches[0].peer;
 }
 
 void far_look_for_room(struct link *link)
@@ -31,7 +31,7 @@ void far_look_for_room(struct link *link)
     link->far.is_full = link->runtime->first_rank > 0 && !streams_has_room(link->far.streams, set_peer(&link->far));
 }
 
-/* True if the stream accepts data. Flushes it only if that is needed to make room, so that pieces are large. */
+/* Flushes the stream only if that is needed to make room, so that pieces are large. */
 static bool has_room_for_data(struct far *far)
 {
     if (!streams_has_room(far->streams, set_peer(far)))
@@ -94,7 +94,7 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
     const struct part part = {.first = message->store.first, .count = message->store.count};
     if (link->runtime->role != ROLE_SUPERMASTER || launch == NULL)
         return "sent results that are not for this rank";
-    if (message->payload == PAYLOAD_INLINE) /* This may come between the data of other results. */
+    if (message->payload == PAYLOAD_INLINE)
         return write_results(link, message->job, &part, message->payload_data, message->payload_bytes);
     struct far_results *results = &launch->results;
     if (results->bytes > 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends messages to other launches and closes connections; far.c receives. These are the functions that a machine's
- * step needs. */
+/* Sends messages to other launches and closes connections: the functions that a machine's step needs. far.c
+ * receives. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"

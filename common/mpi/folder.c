@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of the doorbells' sockets and the shared memory: one per node, accessible to its user only.
  *
- * It is created under XDG_RUNTIME_DIR if that belongs to this user, else under TMPDIR, else under /tmp: in the first of
+ * It is created under XDG_RUNTIME_DIR if that belongs to this user, otherwise under TMPDIR or /tmp: in the first of
  * them that allows a socket to be bound, because a file system may lack sockets and their names must be short. If none
  * is writable, as in a minimal container, it is created in the working directory. A leaving rank removes its socket,
- * and the last rank removes the folder. Killed ranks leave both; the last rank that leaves early removes them, else the
- * launching command, else this user's next run on the node.
+ * and the last rank removes the folder. Killed ranks leave both. Then the last rank that leaves early removes them,
+ * otherwise the launching command, otherwise this user's next run on the node.
  *
  * A folder is removed if no process has any of its sockets open. connect() on a datagram socket tells that, across
  * namespaces, but only on the same system. Nodes may share the file system, so the folder's name contains the system's
  * boot number. A new folder has no socket yet and is left alone until it is old. It gets another mode with its first
- * socket; so an empty folder with that mode is known to be left by killed ranks. */
+ * socket, so an empty folder with that mode was left by killed ranks. */
 #include "common/mpi/folder.h"
 
 #include "common/os/boot.h"
@@ -29,10 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Age in seconds after which a folder is removed that never had a socket. */
 #define EMPTY_MAX_S 600
 
-/* Mode of a folder that has or had a socket. */
 #define MODE_OF_USED (S_ISVTX | S_IRWXU)
 
 /* Named like a socket, so that it is removed with the sockets; no rank has this number. */
@@ -74,8 +72,7 @@ bool folder_ring(const char *folder, int bell, unsigned index)
            (errno != ENOENT && errno != ECONNREFUSED);
 }
 
-/* Writes the path of the memory: in /dev/shm, because files elsewhere may be written to a disk; or `inside` the
- * folder. */
+/* The memory is in /dev/shm, because files elsewhere may be written to a disk; or `inside` the folder. */
 static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
 {
     if (inside)
@@ -135,7 +132,7 @@ static bool is_answered(int bell, const char *folder, const char *name)
            (errno != ECONNREFUSED && errno != ENOENT);
 }
 
-/* True for the name of a socket, which is a number. A folder that holds anything else is not removed. */
+/* The name of a socket is a number. A folder that holds anything else is not removed. */
 static bool is_bell_name(const char *name)
 {
     return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
@@ -172,8 +169,7 @@ static void remove_sockets(DIR *open)
             unlinkat(dirfd(open), entry->d_name, 0);
 }
 
-/* True if the folder belongs to this user and has a mode that HDSS sets. `is_used` is set if it has held a socket or is
- * old. */
+/* `is_used` is set if the folder has held a socket or is old. */
 static bool folder_is_ours(DIR *open, bool *is_used)
 {
     struct stat status;
@@ -235,14 +231,14 @@ static int make_under(const char *base, char folder[FOLDER_MAX], struct error *e
         return error_set(error, "cannot make a folder in %s: %s", base, strerror(errno));
     int bell = folder_bind(folder, 0, error);
     if (bell >= 0) {
-        (void)chmod(folder, MODE_OF_USED); /* If this fails, the folder is removed only when it is old. */
+        (void)chmod(folder, MODE_OF_USED);
         return bell;
     }
     folder_leave(folder, 0);
     return -1;
 }
 
-/* Returns XDG_RUNTIME_DIR if it belongs to this user, else NULL. After su it may belong to the previous user. */
+/* After su, XDG_RUNTIME_DIR may belong to the previous user. */
 static const char *own_runtime_folder(void)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");

@@ -16,21 +16,16 @@ int folder_make(char folder[FOLDER_MAX], struct error *error);
 int folder_bind(const char *folder, unsigned index, struct error *error);
 
 /* Maps zeroed memory that the ranks of the node share; the caller unmaps it by munmap(). `make`: creates the memory and
- * sets `*inside` to whether it is a file in the folder; otherwise opens it where `*inside` says. Returns NULL on
- * failure. */
+ * sets `*inside` if it is a file in the folder; otherwise opens it as `*inside` says. Returns NULL on failure. */
 void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error);
 
-/* Removes the memory's name, so that no other process finds it. */
 void folder_unmap_name(const char *folder, bool inside);
 
-/* Sends a byte from the socket `bell` to socket number `index`. False if no process has that socket open. */
+/* Sends a byte from the socket `bell` to socket number `index`. Returns false if no process has that socket open. */
 bool folder_ring(const char *folder, int bell, unsigned index);
 
-/* Removes the socket of this rank, and the folder if it was the last. */
 void folder_leave(const char *folder, unsigned index);
 
-/* Removes the folder with its sockets if no process has any of them open. */
 void folder_clear(const char *folder);
 
-/* Calls folder_clear() for each folder of this user in all places that folder_make() may use. */
 void folder_clear_all(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that detects lost ranks for workers without a supermaster (--dca). They wait for each other in MPI, which
- * does not detect losses, and a rank that is killed while it adds to a shared counter leaves a lock of Open MPI held
+/* A thread that detects lost ranks for workers without a supermaster (--dca). These wait for each other in MPI, which
+ * does not detect losses. A rank that is killed while it adds to a shared counter leaves a lock of Open MPI held
  * (osc/sm, 4.1 and 5.0). The thread does not use MPI, and ends the process: what the lost rank had drawn is lost in any
  * case. */
 #include "common/mpi/guard.h"
@@ -36,7 +36,7 @@ static int start_guard(struct guard *guard)
     if (guard->set < 0 || guard->stop < 0 || epoll_ctl(guard->set, EPOLL_CTL_ADD, guard->stop, &event) < 0)
         return -1;
     watch_add_to(guard->watch, guard->set);
-    sigfillset(&all); /* The rank's own thread handles signals. */
+    sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     guard->is_on = true; /* Set first, because the new thread checks it. */
     if (pthread_create(&guard->thread, NULL, run_guard, guard) != 0)

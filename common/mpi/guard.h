@@ -9,11 +9,11 @@ struct watch;
 
 struct guard {
     const struct watch *watch;
-    /* Called in the thread when a watched peer has ended but not in order. Must end the process. */
+    /* Called in the thread after a watched peer has ended, unless it left in order. Must end the process. */
     void (*lost)(void *context, unsigned rank);
     void *context;
-    int set;  /* readable when a peer has ended or the thread must end */
-    int stop; /* eventfd that ends the thread */
+    int set;
+    int stop;
     bool is_on;
     pthread_t thread;
 };

@@ -17,8 +17,8 @@
  * other thread only tries to get it. If the system watches all peers there are no heartbeats, and MPI is started with a
  * lower thread level if that is known in time (start.c).
  *
- * A rank that leaves in order says so in its last heartbeat. A rank that was declared lost and still sends heartbeats
- * is told so, and leaves; it gets no other messages. */
+ * A rank that leaves in order says so in its last heartbeat. If a rank that was declared lost still sends heartbeats,
+ * it is told to leave; it gets no other messages. */
 #include "common/mpi/pulse.h"
 
 #include "common/mpi/detect.h"
@@ -36,8 +36,7 @@
 
 #define TAG_HEARTBEAT 3
 
-#define HEARTBEAT_NS 1000000000u
-/* How often the thread checks whether a heartbeat is due that the rank itself has not sent. */
+#define HEARTBEAT_NS   1000000000u
 #define THREAD_LOOK_MS 300
 
 enum { HEARTBEAT, HEARTBEAT_LEAVING, BEAT_FENCED };
@@ -47,7 +46,7 @@ static bool is_far(const struct runtime *runtime, unsigned rank)
     return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
 }
 
-/* Sends a heartbeat if the previous messages are finished, so that a dead peer has at most one outstanding. */
+/* At most one heartbeat to a dead peer is outstanding. */
 static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
 {
     struct beat *beat = &heartbeat->beats[to];
@@ -111,7 +110,7 @@ static void *run_heartbeat_thread(void *context)
     struct pollfd stop = {.fd = heartbeat->stop, .events = POLLIN};
     while (poll(&stop, 1, THREAD_LOOK_MS) == 0) {
         if (pthread_mutex_trylock(&heartbeat->turn) != 0)
-            continue; /* The rank has its turn and sends heartbeats itself. */
+            continue;
         heartbeat_look(heartbeat, heartbeat->runtime->ops->now());
         pthread_mutex_unlock(&heartbeat->turn);
     }
@@ -124,7 +123,7 @@ static int start_thread(struct heartbeat *heartbeat)
     heartbeat->stop = eventfd(0, EFD_CLOEXEC);
     if (heartbeat->stop < 0)
         return -1;
-    sigfillset(&all); /* The rank's own thread handles signals. */
+    sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int result = pthread_create(&heartbeat->thread, NULL, run_heartbeat_thread, heartbeat);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -151,8 +150,8 @@ int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime)
         heartbeat->beats[i] = (struct beat){.is_far = is_far(runtime, i), .may_miss = MAY_MISS_AT_START};
     heartbeat->receive = carrier->recv_init(runtime->world, CARRIER_ANY, TAG_HEARTBEAT, &heartbeat->received, 1);
     carrier->start(heartbeat->receive);
-    if (carrier->level() <
-        CARRIER_SERIALIZED) /* A supermaster or master needs no thread: it never computes for long. */
+    /* A supermaster or master needs no thread: it never computes for long. */
+    if (carrier->level() < CARRIER_SERIALIZED)
         return 0;
     pthread_mutex_init(&heartbeat->turn, NULL);
     pthread_mutex_lock(&heartbeat->turn);

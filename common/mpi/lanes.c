@@ -11,17 +11,17 @@
  * Messages: the cost of a message is how often a cache line moves between cores, so a short message moves one line. A
  * message fills cells, each a line. Its size is the first word of its first cell and is written last. The reader looks
  * at the cell after the last message that it took. It clears the cells of a message before it counts them as taken. The
- * writer reads that count only when the lane seems full.
+ * writer reads that count only if the lane seems full.
  *
  * Each rank has a bit for each other rank: set while it looks at the lane from that rank. A sender puts a message into
  * the lane, then sets its bit at the receiver unless it is set. The receiver clears a bit only if it looks at many
  * lanes, and then looks at the lane once more. A sender killed before it has set its bit leaves a message that the
  * receiver does not look for: see lanes_look_at().
  *
- * If a rank has been lost, the first rank may let the launcher start another process with its number (SLOT_FREE), which
+ * If a rank was lost, the first rank may let the launcher start another process with its number (SLOT_FREE), which
  * begins all its counts anew. Only the lanes between these two are emptied, so the new process exchanges messages with
- * the first rank alone and looks at no other lane. Bits stay: they say which lanes are looked at, whatever these hold.
- * */
+ * the first rank alone and looks at no other lane. Bits stay: they say which lanes are looked at, whatever the lanes
+ * hold. */
 #include "common/mpi/lanes.h"
 
 #include "common/os/launched.h"
@@ -59,7 +59,6 @@ struct messages_lane {
     _Alignas(64) unsigned char bytes[MESSAGES_ROOM];
 };
 
-/* This rank's counts of cells in the lanes to and from another rank. */
 struct ends {
     uint64_t put, known_taken;
     uint64_t taken;
@@ -76,7 +75,7 @@ struct board {
     _Atomic uint32_t passed[LANES_RANKS_MAX];
     _Atomic uint32_t slot[LANES_RANKS_MAX];
     struct {
-        _Alignas(64) _Atomic uint64_t from[WORDS]; /* ranks whose lanes this one looks at */
+        _Alignas(64) _Atomic uint64_t from[WORDS];
     } told[LANES_RANKS_MAX];
 };
 
@@ -85,11 +84,11 @@ struct lanes {
     unsigned words;
     struct board *board;
     struct ends *ends;      /* [ranks] owned; NULL in the launcher */
-    uint64_t others[WORDS]; /* all ranks but this one; only the first rank if this one has returned */
-    uint64_t heard[WORDS];  /* copy of `told` */
-    size_t cells;           /* of the message taken last; 0: given back to its sender */
-    unsigned turn;          /* sender of the message taken last */
-    size_t shared;          /* bytes given out by lanes_share() */
+    uint64_t others[WORDS]; /* all ranks but this one; only the first rank if this rank has returned */
+    uint64_t heard[WORDS];
+    size_t cells; /* cells of the message taken last; 0: given back to its sender */
+    unsigned turn;
+    size_t shared;
     bool has_returned;
     unsigned char message[MESSAGE_MAX];
 };
@@ -159,14 +158,13 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
     return lanes;
 }
 
-/* Address space that a rank needs besides this memory. */
 #define OTHER_ADDRESSES ((size_t)256 << 20)
 
 const char *lanes_limit(unsigned ranks)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-        limit.rlim_cur < memory_bytes(ranks)) /* The system counts the memory as a file. */
+    /* The system counts the memory as a file. */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks))
         return "ulimit -f";
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks) + OTHER_ADDRESSES)
         return "ulimit -v";
@@ -286,8 +284,8 @@ bool lanes_have_met(const struct lanes *lanes)
 
 void lanes_abort(struct lanes *lanes, int status)
 {
-    if (!lanes->has_returned) /* If a rank that has returned ends, the others continue, as they did before it came back.
-                               */
+    /* If a rank that has returned ends, the others continue, as they did before it came back. */
+    if (!lanes->has_returned)
         atomic_store(&lanes->board->aborted, (uint32_t)status + 1);
     fflush(stderr);
     _exit(status);
@@ -332,7 +330,7 @@ void *lanes_share(struct lanes *lanes, size_t bytes)
     return shared;
 }
 
-/* The first word of a cell: the size of the message that begins there, or 0 until that is complete. */
+/* The first word of a cell: the size of the message that begins there, or 0 until the message is complete. */
 static _Atomic uint32_t *size_at(struct messages_lane *lane, uint64_t cell)
 {
     return (_Atomic uint32_t *)(void *)(lane->bytes + cell % LANE_CELLS * CELL_BYTES);
@@ -349,7 +347,7 @@ bool lanes_have_room(struct lanes *lanes, unsigned to, size_t size)
     const size_t needed = cells_of(size);
     if (ends->put - ends->known_taken + needed > LANE_CELLS)
         ends->known_taken = atomic_load_explicit(&messages_lane(lanes, lanes->rank, to)->taken, memory_order_acquire);
-    return ends->put - ends->known_taken <= LANE_CELLS - needed; /* False also if the reader's count is inconsistent. */
+    return ends->put - ends->known_taken <= LANE_CELLS - needed;
 }
 
 static void set_bit(struct lanes *lanes, unsigned reader, unsigned from)
@@ -368,8 +366,8 @@ void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, si
     copy_in(lane->bytes, MESSAGES_ROOM, ends->put * CELL_BYTES + SIZE_BYTES, bytes, size);
     atomic_store_explicit(size_at(lane, ends->put), (uint32_t)size, memory_order_release);
     ends->put += cells_of(size);
-    atomic_thread_fence(
-        memory_order_seq_cst); /* Either this rank sees that the bit was cleared, or the receiver sees the message. */
+    /* Either this rank sees that the bit was cleared, or the receiver sees the message. */
+    atomic_thread_fence(memory_order_seq_cst);
     set_bit(lanes, to, lanes->rank);
 }
 
@@ -388,7 +386,7 @@ static bool take_message(struct lanes *lanes, unsigned from, size_t *size)
     return true;
 }
 
-/* Gives the cells of the last message back to its sender; called after this rank has answered, because the answer is
+/* Gives the cells of the last message back to its sender. Called after this rank has answered, because the answer is
  * more urgent. */
 static void give_cells_back(struct lanes *lanes)
 {
@@ -406,7 +404,7 @@ static void hear(struct lanes *lanes)
             atomic_load_explicit(&lanes->board->told[lanes->rank].from[i], memory_order_acquire) & lanes->others[i];
 }
 
-/* Clears the bit of a lane, and sets it again if a message came meanwhile. */
+/* A message may have come meanwhile. */
 static void stop_looking_at(struct lanes *lanes, unsigned from)
 {
     atomic_fetch_and(&lanes->board->told[lanes->rank].from[from / WORD_BITS], ~(UINT64_C(1) << from % WORD_BITS));
@@ -440,7 +438,7 @@ static bool take_from(struct lanes *lanes, unsigned first, unsigned end, unsigne
 
 bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size)
 {
-    const unsigned behind = lanes->turn + 1; /* The search begins after the last sender and goes around. */
+    const unsigned behind = lanes->turn + 1;
     unsigned quiet = 0;
     if (lanes->cells > 0)
         give_cells_back(lanes);
@@ -463,7 +461,7 @@ size_t lanes_data_room(const struct lanes *lanes, unsigned to)
     const struct lane *lane = data_lane(lanes, lanes->rank, to);
     const size_t used = (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) -
                                  atomic_load_explicit(&lane->taken, memory_order_acquire));
-    return used < DATA_ROOM ? DATA_ROOM - used : 0; /* 0 also if the reader's count is inconsistent */
+    return used < DATA_ROOM ? DATA_ROOM - used : 0;
 }
 
 size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size)
@@ -494,7 +492,7 @@ size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t s
     return count;
 }
 
-/* Empties a lane that has this process at one end and no process at the other. */
+/* No other process may use the lane. */
 static void empty_messages(struct messages_lane *lane)
 {
     for (uint64_t cell = 0; cell < LANE_CELLS; cell++)

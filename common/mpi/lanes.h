@@ -13,8 +13,6 @@
 
 struct lanes;
 
-/* --- For the launcher. */
-
 /* Creates the memory for up to LANES_RANKS_MAX ranks, and `*lanes` for a process that is no rank. Returns the memory's
  * descriptor; the caller owns both. */
 int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error);
@@ -25,29 +23,25 @@ const char *lanes_limit(unsigned ranks);
 /* Shrinks the memory to fewer ranks; no rank may have entered it. On failure returns -1 with errno. */
 int lanes_shrink(struct lanes *lanes, int memory, unsigned ranks);
 
-/* Describes the memory in the environment, for the program that becomes this rank. */
 void lanes_name(int memory, unsigned rank, unsigned ranks);
 
-/* True after the first rank has got to know all others: from then on the ranks detect losses themselves. */
+/* True after the first rank has met all others: from then on the ranks detect losses themselves. */
 bool lanes_have_met(const struct lanes *lanes);
 
 /* Returns the status with which a rank aborted the launch, or -1. */
 int lanes_aborted(const struct lanes *lanes);
 
-/* Which process has the lanes of a rank. */
 enum lanes_slot {
     SLOT_TAKEN,  /* a process that has met the other ranks, even if it has ended */
-    SLOT_FREE,   /* no process; the lanes are empty, and the launcher may start one */
+    SLOT_FREE,   /* no process; the lanes are empty, and the launcher may start a process */
     SLOT_FILLED, /* a process that replaces a lost one and has not met the other ranks yet */
-    SLOT_CLOSED, /* no process, and the launcher will start none */
+    SLOT_CLOSED,
 };
 
 enum lanes_slot lanes_slot(const struct lanes *lanes, unsigned rank);
 void lanes_set_slot(struct lanes *lanes, unsigned rank, enum lanes_slot slot);
 
-/* --- For a rank. */
-
-/* Maps the memory that the launcher described. False if there is none. On failure `*lanes` is NULL. */
+/* Maps the memory that the launcher described. Returns false if no launcher did. On failure `*lanes` is NULL. */
 bool lanes_enter(struct lanes **lanes, struct error *error);
 
 void lanes_free(struct lanes *lanes);
@@ -60,11 +54,11 @@ void lanes_note_met(struct lanes *lanes);
 /* For the first rank: empties the lanes between it and a rank whose process has ended, and makes the slot SLOT_FREE. */
 void lanes_vacate(struct lanes *lanes, unsigned rank);
 
-/* Makes the launcher end all ranks and exit with the status. A rank that has returned ends only itself. */
+/* A rank that has returned ends only itself; any other makes the launcher end all ranks. */
 _Noreturn void lanes_abort(struct lanes *lanes, int status);
 
-/* A barrier. lanes_pass() announces this rank; lanes_have_all_passed() is true after all ranks have. All ranks must see
- * that before the next barrier begins. */
+/* A barrier. lanes_pass() announces this rank; lanes_have_all_passed() is true after all ranks have passed. All ranks
+ * must see that before the next barrier begins. */
 void lanes_pass(struct lanes *lanes);
 bool lanes_have_all_passed(const struct lanes *lanes);
 
@@ -74,17 +68,17 @@ void *lanes_share(struct lanes *lanes, size_t bytes);
 
 bool lanes_have_room(struct lanes *lanes, unsigned to, size_t size);
 
-/* Sends 1 to MESSAGE_MAX bytes. The lane must have room for them. */
+/* The lane must have room for the message. */
 void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, size_t size);
 
-/* Takes a message from any rank. False if there is none. The bytes are valid, and occupy the lane, until the next call.
- * If a rank has written inconsistent memory, one empty message is taken from it, and then no more. */
+/* Takes a message from any rank; returns false if there is none. The bytes are valid, and occupy the lane, until the
+ * next call. If a rank has written inconsistent memory, one empty message is taken from it, and then no more. */
 bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size);
 
 /* Makes lanes_poll() check the lane of a rank that has ended, which may not have set its bit. */
 void lanes_look_at(struct lanes *lanes, unsigned from);
 
-/* These send and receive data besides messages, also before messages are exchanged. They return how many bytes they
+/* These send and receive data besides messages, even before messages are exchanged. They return how many bytes they
  * have transferred, which may be fewer than `size`. */
 size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size);
 size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size);

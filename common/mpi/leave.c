@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends that no message asks for: of peers whose process has ended, and of this rank if others declared it lost or the
+/* Ends that no message announces: of peers whose process has ended, and of this rank if others declared it lost or the
  * supermaster is lost. */
 #include "common/mpi/driver.h"
 
@@ -13,21 +13,19 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Ends this rank, which others declared lost because it was stopped, cut off, or sent something invalid. */
 static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
 {
     say(stderr, "%s: rank %u: %s, and leaves", role_name(runtime->role), runtime->rank, why);
     runtime_exit_alone(runtime);
 }
 
-/* Ends a rank whose supermaster is gone. If it was lost, one rank per node prints that and aborts the launch. */
 static _Noreturn void exit_orphaned(struct link *link, bool in_order)
 {
     struct runtime *runtime = link->runtime;
     const unsigned supermaster = runtime->topology.supermaster;
     runtime->ops->abandon(runtime);
     if (in_order)
-        runtime->ops->end_process(EXIT_STATUS_DONE); /* The supermaster does not wait for this rank any more. */
+        runtime->ops->end_process(EXIT_STATUS_DONE);
     if (runtime->ops->claim_report(runtime)) {
         if (link->drivers != NULL && link->drivers->effects->tell_ran != NULL)
             doorbell_tell_ran(&runtime->doorbell, link->drivers->effects->tell_ran);
@@ -39,8 +37,8 @@ static _Noreturn void exit_orphaned(struct link *link, bool in_order)
     runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
-/* How many checks without a message mean that a peer's messages are complete, and limits for all checks. The limits
- * matter if other ranks send results and storing them is slow: this rank does nothing else meanwhile. */
+/* After LAST_LOOKS checks without a message, a peer's messages are complete. The other two limit all checks, because
+ * this rank does nothing else meanwhile: other ranks may send results that are slow to store. */
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
 #define LAST_LOOKS_NS  1000000000u
@@ -56,8 +54,7 @@ static void take_last_messages(struct link *link, uint64_t until_ns)
     }
 }
 
-/* Handles peers whose process has ended, after taking their last messages, which may tell the machine of the loss
- * too. */
+/* Takes the last messages of a peer first; they may tell the machine of the loss too. */
 void link_look_at_peers(struct link *link)
 {
     struct runtime *runtime = link->runtime;

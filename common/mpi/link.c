@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* True if this rank waits for the other one and no third rank can replace it: for its data, or because a machine needs
- * it. */
+/* Does this rank wait for something that only the other rank has or may do: its data, or work? */
 static bool link_needs(const struct link *link, unsigned rank)
 {
     bool needs = net_awaits_data(&link->net, rank);
@@ -53,7 +52,7 @@ struct link *link_open(struct runtime *runtime)
     if (runtime->ops->prepare(runtime, &error) < 0) {
         if (error.text[0] != '\0')
             link_give_up(link, error.text);
-        for (;;) /* The rank of this node that prints the reason ends them all. */
+        for (;;)
             pause();
     }
     if (link_init(link) < 0) {
@@ -103,8 +102,8 @@ void link_close(struct link *link)
     announcements_fini(&link->announcements);
     free(link->returns.since);
     free(link);
-    heartbeat_release(
-        &runtime->heartbeat); /* Released until runtime_wait(), because finishing the output may take long. */
+    /* Released until runtime_wait(), because finishing the output may take long. */
+    heartbeat_release(&runtime->heartbeat);
 }
 
 static void set_exchange(struct link *link)
@@ -201,15 +200,14 @@ static bool has_last_sends(const struct link *link, const struct net_user *user,
     return user->pending > 0 && !is_too_late(link, ended_ns);
 }
 
-/* True while announced data are still to be received. Data that are not needed count too, because their sender cannot
- * end before. */
+/* Data that are not needed count too, because their sender cannot end before they are received. */
 static bool has_last_data(const struct link *link, uint64_t ended_ns)
 {
     return link->net.collects_active > 0 && !is_too_late(link, ended_ns);
 }
 
-/* True while messages of the job are being sent. In a set the job's memory is freed afterwards; so, however long it
- * takes, MPI must first return what it borrowed, or the other rank must be known to be lost. */
+/* Are messages of the job still being sent? In a set the job's memory is freed afterwards. So, however long it takes,
+ * MPI must first return what it borrowed, or the other rank must be known to be lost. */
 static bool has_last_messages(const struct driver *driver)
 {
     struct link *link = driver->link;

@@ -11,27 +11,26 @@
 struct driver;
 struct link;
 
-/* A rank's part of a job. Pointers are borrowed until link_remove(). */
+/* Pointers are borrowed until link_remove(). */
 struct part_of_job {
-    uint32_t job;    /* greater than that of all earlier jobs */
-    unsigned weight; /* share of compute time in relation to other jobs; at least 1 */
-    int priority;    /* of the jobs that have a chunk on this rank, those with the highest priority compute */
+    uint32_t job; /* greater than the numbers of all earlier jobs */
+    unsigned weight;
+    int priority; /* of the jobs that have a chunk on this rank, those with the highest priority compute */
     const struct machine *machine;
     const struct effects *effects;
     bool exchanges;
     bool are_tasks;      /* for a worker: an iteration may take hours, in which other jobs wait for the core */
-    const char *failure; /* an error that the machine gets instead of EVENT_START; NULL: none */
+    const char *failure; /* an error that the machine gets instead of EVENT_START, or NULL */
 };
 
 /* Opens the link of a rank after grouping. On failure prints why and returns NULL; the run then ends. */
 struct link *link_open(struct runtime *runtime);
 void link_close(struct link *link);
 
-/* A pod, for status queries and the callback joined(). */
 struct link_pod {
     unsigned first_rank, workers, cores;
     unsigned node_rank;
-    const char *name; /* name of its node; borrowed until the next turn */
+    const char *name; /* borrowed until the next turn */
     bool is_leaving;
 };
 
@@ -40,13 +39,13 @@ struct job_source {
     /* Called after a job was announced to this rank and the announcement was forwarded. The callee may add the job. The
      * bytes are valid during the call. */
     void (*announced)(void *context, uint32_t job, const unsigned char *bytes, size_t size);
-    /* For a supermaster that accepts pods, else NULL. reserve() makes room in all jobs for a pod with this many workers
-     * (-1: out of memory). joined() adds the pod to the topologies of all jobs and calls driver_tell_joined();
+    /* For a supermaster that accepts pods, otherwise NULL. reserve() makes room in all jobs for a pod with this many
+     * workers (-1: out of memory). joined() adds the pod to the topologies of all jobs and calls driver_tell_joined();
      * leaving() calls driver_tell_leaving(). */
     int (*reserve)(void *context, unsigned workers);
     void (*joined)(void *context, const struct link_pod *pod);
     void (*leaving)(void *context, unsigned first_rank, bool now);
-    /* Called when a signal has asked this rank to drain, before the jobs are told. May be NULL. */
+    /* Called if a signal has asked this rank to drain, before the jobs are told. May be NULL. */
     void (*asked)(void *context);
 };
 
@@ -65,46 +64,36 @@ int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, s
 
 void link_end(struct link *link);
 
-/* True if no job is left, none will be announced any more, and all messages have been sent. */
 bool link_is_over(const struct link *link);
 
-/* For the supermaster of a set: makes a pod leave, at once if `now`. False if the pod is not there. */
+/* For the supermaster of a set: makes a pod leave, at once if `now`. Returns false if the pod is not there. */
 bool link_send_away(struct link *link, unsigned rank, bool now);
 
-/* Describes the present pod number `place`, counted from 0. False if fewer pods are present. */
+/* Describes the present pod number `place`, counted from 0. Returns false if fewer pods are present. */
 bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod);
 
-/* For the supermaster of a set: appends the present pods to a topology, except those that are leaving. -1: out of
- * memory. */
+/* Leaves out pods that are leaving. -1: out of memory. */
 struct topology;
 int link_append_pods(const struct link *link, struct topology *topology);
 
-/* False if this rank knows that all workers are lost. */
 bool link_has_worker(const struct link *link);
 
 /* Adds a job and starts its machine. If memory runs out, prints that and returns NULL; the run then ends. */
 struct driver *link_add(struct link *link, const struct part_of_job *part);
 
-/* Does all pending work once, or waits. */
 void link_turn(struct link *link);
 
-/* True until the machine has exited and its last messages are sent. */
 bool driver_goes_on(const struct driver *driver);
 
-/* Drains one job, as a signal drains all. `now`: without finishing running iterations. */
 void driver_drain(struct driver *driver, bool now);
 
-/* Tells the machine that a pod was added to the topology. */
 void driver_tell_joined(struct driver *driver);
 
-/* Tells the machine that the pod of this master leaves; `now`: without finishing running iterations. */
 void driver_tell_leaving(struct driver *driver, unsigned master, bool now);
 
-/* Tells the machine that the loop was extended or completed. */
 void driver_tell_more(struct driver *driver);
 
-/* Removes a job for which driver_goes_on() is false. Returns the status of its machine. */
+/* driver_goes_on() must be false. Returns the status of the job's machine. */
 int link_remove(struct link *link, struct driver *driver);
 
-/* Returns how long, in nanoseconds, the job has computed while the rank had several jobs. */
 uint64_t driver_used_ns(const struct driver *driver);

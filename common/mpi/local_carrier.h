@@ -7,5 +7,5 @@
 
 struct runtime;
 
-/* Sets `carrier` for this rank; `runtime` is borrowed until exit. Returns the communicator of all ranks. */
+/* `runtime` is borrowed until exit. Returns the communicator of all ranks. */
 carrier_comm local_carrier_begin(struct runtime *runtime);

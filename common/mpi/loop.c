@@ -9,11 +9,10 @@
 #include "common/mpi/runtime.h"
 #include "common/os/load.h"
 
-/* How many consecutive messages share one reading of the clock. */
 #define CLOCK_MESSAGES 16
 
-/* Reading the clock takes a tenth of a round trip, so it is done only when idle and after slow operations; a message's
- * time may be some hundred nanoseconds old. */
+/* Reading the clock takes a tenth of a round trip, so it is read only when idle and after slow operations; the time of
+ * a message may be some hundred nanoseconds old. */
 static void link_refresh_clock(struct link *link)
 {
     if (!link->now_is_fresh)
@@ -49,9 +48,8 @@ static bool driver_compute(struct driver *driver)
     uint64_t before_ns = link->now_ns;
     link->now_ns = event.now_ns > 0 ? event.now_ns : link->ops->now();
     link->since_clock = 0;
-    if (meter != NULL &&
-        load_meter_look(
-            meter, link->now_ns)) { /* The load is told first, because the machine may then request another chunk. */
+    /* The load is told first, because the machine may then request another chunk. */
+    if (meter != NULL && load_meter_look(meter, link->now_ns)) {
         struct event load = {.type = EVENT_LOAD, .load = load_to_wire(meter->load)};
         driver_step(driver, &load);
     }
@@ -110,7 +108,8 @@ void driver_tell_leaving(struct driver *driver, unsigned master, bool now)
     driver_step(driver, &event);
 }
 
-/* A signal drains all jobs, or makes a pod leave its set. After a second one, running iterations are not waited for. */
+/* A signal drains all jobs, or makes a pod leave its set. After a second signal a pod does not wait for running
+ * iterations. */
 static void drain(struct link *link)
 {
     if (link->runtime->first_rank > 0) {
@@ -159,7 +158,7 @@ static bool link_look_at_time(struct link *link)
     return drains;
 }
 
-/* Checks for messages while waiting. A message is handled at once, because MPI does not report it again. */
+/* A message is handled at once, because MPI does not report it again. */
 static bool receive_while_waiting(void *context)
 {
     struct link *link = context;
@@ -196,10 +195,10 @@ static void ask_for_tasks(struct link *link)
         driver_send_now(driver, driver->owed_to, &message);
 }
 
-/* Handles messages, sends, data, computing and time, once each. A computing rank handles one message per turn. Between
- * two short chunks it does not check for messages: a check takes as long as a chunk, and on shared cores MPI yields if
- * there is no message. For the same reason it does not check after its kernel woke it. A rank that serves others checks
- * in each turn. */
+/* Does everything once: messages, sends, data, computing and time. A computing rank handles one message per turn.
+ * Between two short chunks it does not check for messages: a check takes as long as a chunk, and on shared cores MPI
+ * yields if there is no message. For the same reason it does not check after its kernel woke it. A rank that serves
+ * others checks in each turn. */
 void link_turn(struct link *link)
 {
     const unsigned most = link->computes && !link->serves ? 1 : MESSAGES_PER_TURN;

@@ -25,8 +25,8 @@ struct arrival {
 
 struct seat {
     unsigned char hello[HELLO_BYTES];
-    uint32_t cores;    /* cores that the ranks of its node may use */
-    uint32_t is_blind; /* the ranks of its node are in different pid namespaces */
+    uint32_t cores;
+    uint32_t is_blind;
 };
 
 struct seating {
@@ -56,7 +56,7 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
         .dca = introduction->dca,
         .pod = introduction->pod,
         .listens = introduction->listens,
-        .node = runtime->rank, /* the first rank replaces it by the number of the node */
+        .node = runtime->rank,
         .pid = (uint32_t)getpid(),
     };
     if (runtime->lanes == NULL)
@@ -76,8 +76,7 @@ static int by_host_and_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Fills in the seats of one node's ranks, lowest rank first. A hello that cannot be decoded is passed on: every rank
- * rejects it. */
+/* A hello that cannot be decoded is passed on: every rank rejects it. */
 static void seat_node(const struct arrival *arrivals, unsigned count, struct seating *seating)
 {
     assert(count > 0);
@@ -118,7 +117,7 @@ static int by_first_rank(const void *a, const void *b)
     return x->first_rank < y->first_rank ? -1 : x->first_rank > y->first_rank;
 }
 
-/* Keeps the names of the nodes for status queries; none if memory runs out. `arrivals` are sorted by host. */
+/* `arrivals` are sorted by host. No names if memory runs out. */
 static void keep_names(struct runtime *runtime, const struct arrival *arrivals)
 {
     unsigned count = 0;
@@ -161,7 +160,6 @@ size_t runtime_meet_bytes(const struct runtime *runtime)
     return seating_bytes(runtime);
 }
 
-/* Repeats for a worker that returns what seat_all() told the others, with the present hellos. */
 static void seat_again(const struct runtime *runtime, struct seating *seating)
 {
     *seating = (struct seating){.cores = runtime->cores, .can_run_heartbeats = runtime->can_run_heartbeats};

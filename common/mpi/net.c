@@ -3,10 +3,10 @@
  * into buffers. After the start nothing is allocated per message. The ring of sends is so large that a rank seldom
  * waits for room; it grows for messages that must not wait (send.c).
  *
- * A message is given to MPI only after the previous one to the same rank is gone, which usually is at once. If the
- * receiver has died it may never be gone, and Open MPI 4 must then not get another one: its TCP transport adds an event
- * for the closed connection, and the next send inserts that event a second time, which makes its list circular. The
- * rank would loop forever in MPI_Test().
+ * A message is given to MPI only after the previous message to the same rank is gone, which usually is at once. If the
+ * receiver has died it may never be gone, and Open MPI 4 must then not get another message: its TCP transport adds an
+ * event for the closed connection, and the next send inserts that event a second time, which makes its list circular.
+ * The rank would loop forever in MPI_Test().
  *
  * A send is not tested before it is complete. If Open MPI 5 knows that the receiver failed, MPI_Test() reports
  * completion with an error while the bytes still wait in the connection, and frees the request only at the next test.
@@ -17,9 +17,9 @@
  * whatever is in their memory. So an abandoned send keeps its memory until the process ends, and so does an abandoned
  * receive. The amount is limited to what was in transit with lost ranks.
  *
- * With ULFM (ulfm.c) a receive from any rank is marked as pending when it is tested after a failure, and continues.
- * Open MPI 5.0.7 leaves the mark on a message that arrives before the next test. That test then returns the error
- * together with completion: the message is intact and would not be reported again.
+ * With ULFM (ulfm.c) a receive from any rank is marked as pending if it is tested after a failure, and continues. Open
+ * MPI 5.0.7 leaves the mark on a message that arrives before the next test. That test then returns the error together
+ * with completion: the message is intact and would not be reported again.
  *
  * A launch without MPI uses lanes instead (lanes.h): a message is gone as soon as it is in the lane, and is held until
  * it fits. Data are transferred piece by piece, in the order of their announcements. */
@@ -107,7 +107,7 @@ void net_fini(struct net *net)
     for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++)
         carrier_end_receive(&net->receives[i]);
     for (unsigned i = 0; i < net->inbound_count;
-         i++) { /* There are any only if the run has failed. They stay, because data may still arrive. */
+         i++) { /* Receives are left here only if the run has failed. They stay, because data may still arrive. */
         carrier_request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].data.request;
         if (*request != 0)
             carrier_end_receive(request);
@@ -120,8 +120,8 @@ void net_fini(struct net *net)
     }
     free(net->sends);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        if (!net->collects[i]
-                 .active) /* Active ones exist only if the run has failed. They stay, because data may still arrive. */
+        /* Active receives exist only if the run has failed. They stay, because data may still arrive. */
+        if (!net->collects[i].active)
             free(net->collects[i].buffer);
     free(net->receive_bytes);
     free(net->waiting);
@@ -192,7 +192,7 @@ static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *ca
     unsigned char *grown = malloc((2 * *capacity + 8) * size);
     if (grown == NULL)
         return NULL;
-    if (count > 0) { /* The ring is full: its items are those from `first` to the end, then the rest. */
+    if (count > 0) { /* The ring is full: its items are those from `first` to the end, then those before `first`. */
         const size_t to_end = (count - *first) * size;
         memcpy(grown, (unsigned char *)ring + *first * size, to_end);
         memcpy(grown + to_end, ring, *first * size);
@@ -219,8 +219,8 @@ static struct send_slot *take_slot(struct net *net)
     return *slot;
 }
 
-/* Encodes the message. Before an inline payload there is room for it, so the payload need not be copied; boundary data
- * have no such room and are copied into the slot. */
+/* In front of an inline payload there is room for the message, so the payload is not copied. Boundary data have no such
+ * room and are copied into the slot. */
 static unsigned char *encode(struct send_slot *slot, const struct message *message, uint32_t job, bool is_copied,
                              size_t *size)
 {
@@ -328,7 +328,7 @@ bool net_send_held(struct net *net, unsigned *to)
     return false;
 }
 
-/* Abandons a send. True if MPI may still read its memory. */
+/* Returns true if MPI may still read the memory of the abandoned send. */
 static bool leave_request(carrier_request *request)
 {
     if (*request == 0)
@@ -337,7 +337,7 @@ static bool leave_request(carrier_request *request)
     return true;
 }
 
-/* Abandons a receive. True if MPI may still write to its memory, which it does not after completion. */
+/* Returns true if MPI may still write to the memory of the abandoned receive. */
 static bool cancel_request(carrier_request *request)
 {
     if (*request == 0)
@@ -390,7 +390,6 @@ static bool goes_with_payload(const struct send_slot *slot)
     return slot->payload != NULL && slot->data_bytes == 0;
 }
 
-/* Abandons a send whose receiver has ended, and records which of its memory MPI may still read. */
 static void give_up_send(struct net *net, struct send_slot *slot)
 {
     net->held_count -= slot->state == SEND_HELD;
@@ -412,7 +411,7 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     return true;
 }
 
-/* Removes the oldest send. If MPI may still read its slot, the slot is kept and replaced when needed. */
+/* If MPI may still read the slot of this send, it is kept, and replaced when needed. */
 static void drop_oldest_send(struct net *net)
 {
     struct send_slot **slot = &net->sends[net->send_first];
@@ -487,12 +486,12 @@ int net_collect(struct net *net, struct net_user *user, const struct part *part,
     return 0;
 }
 
-/* True if the data have arrived over MPI. A failed receive stays until the loss of its sender is handled. */
+/* Have the data arrived over MPI? A failed receive stays until the loss of its sender is handled. */
 static bool has_come_over_mpi(struct net *net, struct data_receive *data)
 {
     bool arrived = !data->has_failed;
     enum carrier_result result = CARRIER_DONE;
-    if (data->request != 0) /* A request of 0 is complete: the data were waited for. */
+    if (data->request != 0)
         result = carrier->test(&data->request, &arrived, NULL);
     const bool are_here = net_has_arrived(net, result, arrived);
     data->has_failed |= arrived && !are_here;
@@ -626,8 +625,8 @@ bool net_awaits_data(const struct net *net, unsigned from)
     return awaits;
 }
 
-/* Returns the last receive from `from` whose data are not here, or NULL. Receives must be cancelled from the last to
- * the first; otherwise the data of a cancelled one would arrive in the next. */
+/* Receives must be cancelled from the last to the first: otherwise the data of a cancelled receive would arrive in the
+ * next. */
 static struct collect *last_unfinished_collect(struct net *net, unsigned from)
 {
     struct collect *last = NULL;

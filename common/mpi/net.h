@@ -22,29 +22,28 @@
 
 struct runtime;
 
-/* A job that sends and receives. `pending`: number of its unfinished sends and of its unfinished receives of boundary
- * data. */
+/* `pending`: number of the job's unfinished sends and of its unfinished receives of boundary data. */
 struct net_user {
     uint32_t job;
     unsigned pending;
 };
 
 enum send_state {
-    SEND_HELD,  /* waits for an earlier message to the same rank */
+    SEND_HELD,  /* waits for an earlier message to the same rank, or for room in the lane */
     SEND_BEGUN, /* MPI has the message, but not yet its data */
     SEND_GONE,  /* the message is sent, and MPI has its data */
 };
 
 struct send_slot {
-    unsigned char bytes[512]; /* a control message without long records */
-    unsigned char *large;     /* one with long records; owned, reused */
+    unsigned char bytes[512];
+    unsigned char *large; /* for a message with long records; owned, reused */
     carrier_request control, data;
-    const unsigned char *start; /* first byte of the message: in `bytes`, in `large`, or in front of its payload */
+    const unsigned char *start;
     size_t size;
     struct net_user *user;
     const void *payload; /* borrowed until the message and its data are sent */
     size_t data_bytes;
-    size_t data_put; /* without MPI: how many bytes of the data are already in the lane */
+    size_t data_put;
     enum send_state state;
     unsigned to;
     bool bytes_are_kept, payload_is_kept; /* the send was abandoned, but MPI may still read this memory */
@@ -55,7 +54,7 @@ struct data_receive {
     unsigned char *to;
     uint64_t bytes;
     carrier_request request;
-    uint64_t place, have; /* without MPI: number of this receive, and bytes received */
+    uint64_t place, have; /* number of this receive; without MPI also the number of bytes received */
     bool has_failed;
 };
 
@@ -68,8 +67,7 @@ struct collect {
     bool active;
 };
 
-/* Boundary data from another worker that are being received. If the job is over, `user` is NULL and the data are
- * discarded. */
+/* If the job is over, `user` is NULL and the data are discarded. */
 struct inbound {
     struct net_user *user;
     uint64_t first, offset;
@@ -85,16 +83,16 @@ struct net {
     unsigned first_rank;
     struct ulfm *ulfm;
     struct heartbeat *heartbeat;
-    const struct peers *peers;                   /* sends to peers that have ended are abandoned */
+    const struct peers *peers;
     unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receive_count] owned */
     carrier_request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
-    bool receive_held; /* the message at receive_head is in use */
-    struct send_slot *
-        *sends; /* [send_capacity] ring in the order of sending; an entry is NULL until used first; owned with slots */
+    bool receive_held;
+    /* [send_capacity] ring in the order of sending; an entry is NULL until its first use; owned with the slots. */
+    struct send_slot **sends;
     unsigned send_first, send_count, send_capacity;
     unsigned held_count;
-    unsigned data_left; /* without MPI: number of sends whose data are not completely in a lane */
+    unsigned data_left;
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
     uint64_t receives_begun;
@@ -106,21 +104,20 @@ struct net {
     uint64_t begun, over; /* how many sends were begun, and how many are over; sends end in order */
 };
 
-/* Requires the table of peers. Takes at most RECEIVES_MAX receives. */
+/* `receives`: at most RECEIVES_MAX. Requires the table of peers. */
 int net_init(struct net *net, struct runtime *runtime, unsigned receives);
 void net_fini(struct net *net);
 
-/* Takes a control message, valid until the next call. False if there is none. */
+/* Returns false if there is no message. The bytes are valid until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
 
-/* Makes net_poll() find the last messages of an ended rank. */
 void net_look_at(struct net *net, unsigned from);
 
 bool net_is_loss(struct net *net, enum carrier_result result);
 
 bool net_is_whole(enum carrier_result result, bool arrived);
 
-/* Handles an error of a receive, which ends the run unless a rank was lost. True if the message has arrived anyway. */
+/* Ends the run unless a rank was lost. Returns true if the message has arrived anyway. */
 bool net_note_error(struct net *net, enum carrier_result result, bool arrived);
 
 static inline bool net_has_arrived(struct net *net, enum carrier_result result, bool arrived)
@@ -133,13 +130,10 @@ void net_renew_receive(struct net *net);
 
 bool net_can_send(const struct net *net);
 
-/* Sends a message, or holds it until earlier messages to that rank are sent. */
 int net_send(struct net *net, unsigned to, struct net_user *user, const struct message *message);
 
-/* Sends the oldest held message that can be sent. False if there is none. */
 bool net_send_held(struct net *net, unsigned *to);
 
-/* True if neither a message nor a heartbeat to the rank is in progress. */
 bool net_is_clear(struct net *net, unsigned to);
 
 struct ended_send {
@@ -150,17 +144,16 @@ struct ended_send {
     bool is_kept;
 };
 
-/* Takes the oldest send if it is finished, or abandoned because its receiver has ended; else returns false. */
+/* Takes the oldest send if it is finished, or abandoned because its receiver has ended; otherwise returns false. */
 bool net_sent(struct net *net, struct ended_send *sent);
 
 /* Receives a data message; discards it if `user` is NULL. */
 int net_collect(struct net *net, struct net_user *user, const struct part *part, unsigned from, uint64_t bytes);
 
-/* Returns a complete data message, to be released by net_collected(), or NULL. */
+/* Returns a complete data message, which the caller releases by net_collected(), or NULL. */
 struct collect *net_poll_collect(struct net *net);
 int net_collected(struct net *net, struct collect *collect);
 
-/* Receives announced boundary data into `room`. */
 int net_await(struct net *net, const struct inbound *wanted, void *room);
 
 /* Takes the oldest boundary data if they have arrived. If they are to be discarded, the caller frees their room. */
@@ -171,14 +164,13 @@ void net_cancel_inbound(struct net *net, unsigned from);
 
 bool net_awaits_data(const struct net *net, unsigned from);
 
-/* True if anything is still being sent to the rank or is to arrive from it. */
 bool net_knows(const struct net *net, unsigned rank);
 
 /* Abandons an unfinished data message from a lost rank, and sets `*user` to its job and `*part`. Returns 0 if there is
  * none, -1 if memory runs out. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);
 
-/* True if MPI may still access memory of the job: payloads being sent, boundary data being received. */
+/* May MPI still access memory of the job: payloads being sent, boundary data being received? */
 bool net_borrows(struct net *net, const struct net_user *user);
 
 /* Detaches a job from its unfinished receives and sends. Each call returns one payload that MPI may read until the

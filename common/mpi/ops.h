@@ -20,52 +20,46 @@ struct wait_work;
 
 struct runtime_ops {
     uint64_t (*now)(void);
-    void (*delay)(struct runtime *runtime, uint64_t ns); /* see runtime_delay() and runtime_nap() */
+    void (*delay)(struct runtime *runtime, uint64_t ns);
     void (*nap)(struct runtime *runtime, uint64_t ns);
 
-    /* Detectors report the ends of peers to peers.h. */
     /* Creates the node's doorbells. On failure the error is empty if another rank reports it. */
     int (*prepare)(struct runtime *runtime, struct error *error);
-    /* Starts watching all peers that concern this rank. -1: out of memory, files or threads. */
+    /* -1: out of memory, files or threads */
     int (*watch_all)(struct runtime *runtime);
     void (*watch)(struct runtime *runtime, unsigned rank);
-    void (*look_at_peers)(struct runtime *runtime, uint64_t now_ns); /* cheap if nothing is due */
-    void (*fence)(struct runtime *runtime, unsigned rank);           /* makes a rank leave that was declared lost */
-    const char *(*fenced)(
-        const struct runtime *runtime); /* returns why this rank was declared lost; NULL: it was not */
+    void (*look_at_peers)(struct runtime *runtime, uint64_t now_ns);
+    void (*fence)(struct runtime *runtime, unsigned rank);
+    /* Returns why this rank was declared lost; NULL if it was not. */
+    const char *(*fenced)(const struct runtime *runtime);
     void (*abandon)(struct runtime *runtime);
-    /* True for exactly one rank of the node, which then reports the loss of the supermaster. */
+    /* Returns true for exactly one rank of the node, which then reports the loss of the supermaster. */
     bool (*claim_report)(struct runtime *runtime);
 
     unsigned sends; /* a rank waits while it has this many unfinished sends: see send.c */
     void (*start_receive)(struct net *net, unsigned receive);
-    /* Announces a message of this size. False if the message would not arrive; the caller then does not send it. */
+    /* Returns false if the message would not arrive; the caller then does not send it. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
-    /* True if a control message has arrived, in the receive with the index net->receive_head. */
     bool (*find_message)(struct net *net, struct carrier_status *status);
-    /* True if a send is complete and its request freed. */
+    /* If the send is complete, its request is freed. */
     bool (*is_sent)(carrier_request *request);
     void (*ring)(struct runtime *runtime, unsigned rank);
-    /* Takes iterations of a worker of this node as span_steal() does. Returns 0 if it cannot be seen what the worker
-     * computes, -1 if there is nothing to take. NULL: there is no shared memory. */
+    /* Takes iterations of a worker of this node by span_steal(). Returns 1 if it took some, -1 if there is nothing to
+     * take, and 0 if it cannot be seen what the worker computes. NULL: there is no shared memory. */
     int (*steal)(struct runtime *runtime, unsigned rank, unsigned waiting, struct stolen *stolen);
 
-    /* Waiting: see wait.h. open_wait() and begin_work() return -1 if memory runs out. */
+    /* See wait.h. open_wait() and begin_work() return -1 if memory runs out. */
     int (*open_wait)(struct wait *wait, struct runtime *runtime);
     void (*close_wait)(struct wait *wait);
-    /* From now on a wait also ends when the executor's descriptor becomes readable. Does nothing if executor is NULL.
-     */
     int (*begin_work)(struct wait *wait, struct wait_work *work, const struct executor *executor);
     void (*end_work)(struct wait *wait, struct wait_work *work);
-    /* Must be called after runtime->exchanges has changed. */
     void (*exchange)(struct wait *wait, struct runtime *runtime);
     void (*look)(struct wait *wait, uint64_t now_ns);
     bool (*idle)(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                  bool (*poll)(void *context), void *context);
 
-    /* Processes of this node, for watch.c and rouse.c, and the rank's own. */
     int (*open_process)(int pid); /* returns a descriptor that is readable after the process has ended; -1 with errno */
-    char (*process_state)(int pid); /* see common/os/process.h */
+    char (*process_state)(int pid);
     int (*signal_process)(int pid, int signal);
     void (*end_process)(int status) __attribute__((noreturn));
     void (*exit_after)(unsigned seconds, int status); /* exits at the latest after this time; 0: never */

@@ -70,8 +70,8 @@ int runtime_prepare(struct runtime *runtime, struct error *error)
 
 /* Returns the number of checks within which a newly watched peer must send its first heartbeat. A worker of a lost
  * master sends heartbeats to the supermaster after it has learnt of the loss. If it is on another node than the master,
- * it learns that from silence, much later than a supermaster that the system has told, or that declared the master lost
- * itself. */
+ * it learns that from the master's silence. The supermaster may know much earlier: from the system, or because it
+ * declared the master lost itself. */
 static unsigned looks_for_first_beat(const struct runtime *runtime, unsigned rank)
 {
     const bool is_orphan = runtime->role == ROLE_SUPERMASTER && runtime->hellos[rank].role == ROLE_WORKER;
@@ -86,8 +86,7 @@ static void real_watch(struct runtime *runtime, unsigned rank)
     if (!peers_move(&runtime->peers, rank, PEER_WATCH))
         return;
     watch_begin(&runtime->watch, rank);
-    heartbeat_expect(&runtime->heartbeat, rank,
-                     looks_for_first_beat(runtime, rank)); /* The checks are counted from now. */
+    heartbeat_expect(&runtime->heartbeat, rank, looks_for_first_beat(runtime, rank));
 }
 
 static void watch_all(struct runtime *runtime)
@@ -119,8 +118,8 @@ static void real_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 
 static void real_fence(struct runtime *runtime, unsigned rank)
 {
-    if (doorbell_reaches(&runtime->doorbell,
-                         rank)) /* To a rank without a doorbell, the answer to its heartbeats says that it is fenced. */
+    /* A rank without a doorbell is told by the answer to its heartbeats. */
+    if (doorbell_reaches(&runtime->doorbell, rank))
         doorbell_fence(&runtime->doorbell, rank);
 }
 
@@ -168,7 +167,6 @@ static bool real_find_message(struct net *net, struct carrier_status *status)
     return has_arrived;
 }
 
-/* Tests a request only if it is complete: see net.c. */
 static bool real_is_sent(carrier_request *request)
 {
     bool is_over = true;
@@ -192,8 +190,8 @@ static int real_steal(struct runtime *runtime, unsigned rank, unsigned waiting, 
     return span_steal(span, runtime->rank, waiting, stolen) ? 1 : -1;
 }
 
-/* True if messages may come from ranks without a doorbell. A worker gets messages from its master, and from other
- * workers only if they exchange boundary data. */
+/* May messages come from ranks without a doorbell? A worker gets messages from its master, and from other workers only
+ * if they exchange boundary data. */
 static bool real_has_far_peers(const struct runtime *runtime)
 {
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)

@@ -2,7 +2,7 @@
 /* The state of the other ranks, as one rank sees it.
  *
  * Detectors report ends: the system (watch.c), missing or final heartbeats (heartbeat.c), the MPI library (ulfm.c), and
- * in a simulation the list of failures. The protocol reports others: an END dismisses workers, and a machine may
+ * in a simulation the list of failures. Other ends follow from messages: an END dismisses workers, and a machine may
  * declare a peer lost that sends something invalid. Each reports an event here. What is sent, accepted and reported to
  * the machine follows from the state alone, so an end reported by two detectors counts once. States never go back: a
  * peer that was declared lost stays lost, unless another process returns in its place.

@@ -21,7 +21,7 @@ static uint64_t space_of_pids(void)
     return (uint64_t)space.st_ino;
 }
 
-/* Identifies the host by boot id, host name and /dev/shm: containers that share all of them share memory. */
+/* Containers share memory if they have the same boot id, host name and /dev/shm. */
 static uint64_t key_of_host(void)
 {
     struct {
@@ -62,7 +62,8 @@ static bool was_launched(const char *process)
     return result;
 }
 
-/* True in a pid namespace of its own: its first process was launched as the rank, or /proc shows another namespace. */
+/* This process has a pid namespace of its own if the namespace's first process was launched as a rank, or if /proc
+ * shows another namespace. */
 static bool is_in_own_space(void)
 {
     char self[32] = "";

@@ -12,10 +12,10 @@ struct place {
     uint64_t host;  /* equal for processes that can share memory */
     uint64_t space; /* equal for processes in the same pid namespace */
     cpu_set_t cores;
-    char name[PLACE_NAME_MAX]; /* name of the host, up to its first dot */
+    char name[PLACE_NAME_MAX];
 };
 
 void place_look(struct place *place);
 
-/* True if, as far as this process can tell, all ranks of the launch are on this node and share a pid namespace. */
+/* Are all ranks of the launch on this node and in one pid namespace, as far as this process can tell? */
 bool place_holds_all(void);

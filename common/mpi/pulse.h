@@ -11,9 +11,9 @@
 struct runtime;
 
 struct beat {
-    bool is_far; /* heartbeats are exchanged while the peer is watched */
+    bool is_far;
     unsigned char sent;
-    unsigned may_miss; /* checks left before the peer counts as silent */
+    unsigned may_miss;
     carrier_request request;
 };
 
@@ -30,22 +30,22 @@ struct heartbeat {
     int stop;
 };
 
-/* Number of checks without a message after which a peer counts as silent. */
+/* A peer counts as silent after this many checks without a message. */
 #define MAY_MISS 10
-/* The same number before the first message, because a peer connects to all its receivers before it sends. */
+/* The same before the first message: a peer connects to all its receivers before it sends. */
 #define MAY_MISS_AT_START 30
-/* The same number for a worker of a lost master, which must first miss the master's heartbeats. */
+/* The same for a worker of a lost master, which must first miss the master's heartbeats. */
 #define MAY_MISS_AS_ORPHAN (MAY_MISS_AT_START + 4)
 
-/* Call after the initial peers are watched. `beats` is NULL if the system watches all. -1: out of memory or threads. */
+/* Must be called after the initial peers are watched. `beats` stays NULL if the system watches all peers. -1: out of
+ * memory or threads. */
 int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime);
-/* Stops the thread. Only the rank's own thread uses MPI afterwards. */
+/* Afterwards only the rank's own thread uses MPI. */
 void heartbeat_stop(struct heartbeat *heartbeat);
 void heartbeat_fini(struct heartbeat *heartbeat);
 
 /* Receives and sends due heartbeats, and reports ranks that have left or are silent. Cheap if nothing is due. */
 void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns);
-/* Sends final heartbeats, for a rank that leaves without waiting for the others. */
 void heartbeat_leave(struct heartbeat *heartbeat);
 
 static inline void heartbeat_expect(struct heartbeat *heartbeat, unsigned rank, unsigned looks)
@@ -69,7 +69,7 @@ static inline bool heartbeat_is_through(struct heartbeat *heartbeat, const struc
     return heartbeat->beats == NULL || ops->is_sent(&heartbeat->beats[rank].request);
 }
 
-/* Lets the thread use MPI during a slow operation that does not. */
+/* Called around slow operations that do not use MPI: the thread may use it meanwhile. */
 static inline void heartbeat_release(struct heartbeat *heartbeat)
 {
     if (heartbeat->is_on)

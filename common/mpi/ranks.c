@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of this rank and of the ranks that serve others, and how a rank ends without the others. */
+/* Tells who is who: numbers and roles of ranks, the rank that serves a worker, hosts and cores. Also ends a rank
+ * without the others. */
 #include "common/mpi/runtime.h"
 #include "common/carrier/carrier.h"
 #include "common/machine/topology.h"

@@ -20,7 +20,6 @@ static void drop_sender(struct link *link, unsigned from, const char *reason)
     link_refuse(link, from, text);
 }
 
-/* Records what an END says about the ranks, even if its job is unknown. */
 static void note_end(struct link *link, const struct end *end)
 {
     link->runtime->has_end |= !link->expects_jobs;
@@ -33,7 +32,6 @@ static void refuse_if(struct link *link, unsigned from, const char *problem)
         link_refuse(link, from, problem);
 }
 
-/* Handles a message. One that `has_waited` is not queued again. */
 static void handle_message(struct link *link, unsigned from, const unsigned char *bytes, size_t size, bool has_waited)
 {
     struct message message;
@@ -43,8 +41,8 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
         return;
     }
     if (message.type == MESSAGE_ADOPT && runtime_has_rank(link->runtime, from))
-        link->ops->watch(link->runtime,
-                         from); /* The master of this worker is lost, which this worker may not know yet. */
+        /* The sender's master is lost, which this rank may not know yet. */
+        link->ops->watch(link->runtime, from);
     if (link->expects_jobs && (message.type == MESSAGE_JOB || message.type == MESSAGE_SET_OVER)) {
         refuse_if(link, from, announcements_receive(link, from, &message));
         return;
@@ -100,8 +98,8 @@ bool link_receive(struct link *link, unsigned most)
     while (count < most) {
         const bool has_waited = link->early_is_due && early_take(link, &from, &bytes, &size);
         if (!has_waited && link->deferred.count > 0)
-            deferred_take(&link->deferred, 0, &from, &bytes,
-                          &size); /* These arrived before those that MPI still holds. */
+            /* These arrived before the messages that MPI still holds. */
+            deferred_take(&link->deferred, 0, &from, &bytes, &size);
         else if (!has_waited && !take_next(link, &from, &bytes, &size))
             break;
         count++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Lost workers of a set that return as another process: see take_back() in start.c.
  *
- * A job that was announced before continues without them: to its machine they stay lost. So does each loop whose
- * workers exchange boundary data, as with pods: only the supermaster knows of the return. */
+ * A job that was announced before the return continues without them: for its machine they stay lost. They also take no
+ * part in a loop whose workers exchange boundary data, as pods do not: only the supermaster knows of the return. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/topology.h"
@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 
-/* How often to look for lost workers that return. */
 #define LOOK_NS 20000000u
 
 static void take_in(struct link *link, unsigned rank)
@@ -27,7 +26,7 @@ static bool look_for_return(struct link *link, unsigned rank)
 {
     if (peers_state(&link->runtime->peers, rank) != PEER_LOST)
         return false;
-    if (net_knows(&link->net, rank)) /* What was sent to the lost process is given up soon. */
+    if (net_knows(&link->net, rank)) /* Sends to the lost process are given up soon. */
         return true;
     const enum comeback comeback = link->runtime->take_back(link->runtime, rank);
     if (comeback == COMEBACK_DONE)

@@ -3,8 +3,8 @@
  * wait for it when they leave.
  *
  * During the loop a stopped worker is left alone: others compute its work, and the core may be needed. From its END on,
- * each rank checks the ranks after it on its node up to the next one that runs, which checks the others: one look at
- * /proc per rank. */
+ * each rank checks the ranks after it on its node, up to the next rank that runs; that rank checks the others. So each
+ * rank reads /proc about once. */
 #include "common/mpi/rouse.h"
 
 #include "common/mpi/ops.h"

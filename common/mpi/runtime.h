@@ -13,68 +13,61 @@
 /* What a program does for its machine. Functions that are not needed may be NULL. */
 struct effects {
     void *context;
-    struct executor *executor; /* of a worker; NULL for daemons that never compute */
-    /* Opens the executor before the first chunk or probe and sets `executor`. */
+    struct executor *executor;
+    /* Called before the first chunk or probe; sets `executor`. */
     int (*open)(void *context, struct error *error);
     /* Called around computing and probing, for kernels that use the job's folder or environment. */
     int (*enter)(void *context, struct error *error);
     void (*leave)(void *context);
-    /* Called before a chunk begins and after it is finished. */
     void (*chunk_begins)(void *context);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
     bool notes_ran; /* its chunks are noted, so that any rank of this node can call tell_ran() for them */
     /* Called if the supermaster is lost: reports the latest chunk of a worker of this node. */
     void (*tell_ran)(const struct range *range);
     struct load_meter *meter;
-    /* For a rank that collects results: writes them to the output. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
     /* In a pod's master: the stream carries results to the supermaster, which calls its own store(). */
     bool stores_far;
-    /* Of the supermaster: true if this part of this size can belong to the output. */
     bool (*fits)(void *context, const struct part *part, uint64_t bytes);
     /* Records ranges as done. The next three are for a rank that keeps a journal. */
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
-    /* Records deaths of iterations. */
     int (*deaths)(void *context, const struct poison *deaths, struct error *error);
-    /* Records boundary data of a loop with dependencies: see ACTION_POINT. */
     int (*point)(void *context, const struct action *action, struct error *error);
-    /* For a rank that leads a growing loop: reports its present length. */
     int (*grow)(void *context, struct growth *growth, struct error *error);
-    /* With --durability node: syncs stored results to the disk. */
+    /* with --durability node */
     int (*sync)(void *context, struct error *error);
     void (*begun)(void *context);
     void (*asked)(void *context);
-    /* Completes a worker's THREADS message. */
     void (*tell)(void *context, struct threads *threads);
-    /* Called before other ranks are told of a loss, or to leave without waiting for each other. The program must print
-     * its messages now, because a launcher may end this rank as soon as another one ends. */
+    /* Called before other ranks are told of a loss, or are told to leave without waiting for each other. The program
+     * must print its messages now, because a launcher may end this rank as soon as another rank ends. */
     void (*parting)(void *context);
     /* Called about every tick_ns, for a progress line; 0: never. */
     void (*tick)(void *context, uint64_t now_ns);
     uint64_t tick_ns;
-    /* --inject-delay: additional time for each chunk that the machine cuts, or assigns to a worker. */
     uint64_t calculation_ns, assignment_ns;
 };
 
 struct introduction {
     enum role role;
     const char *version; /* "major.minor.patch" */
-    int status; /* 0; otherwise an enum exit_status or HELLO_STATUS_HELP, which says why this rank cannot take part. The
-                   lowest rank with that status prints `text`. */
+    /* 0; otherwise an enum exit_status or HELLO_STATUS_HELP, which says why this rank cannot take part. The lowest rank
+     * with that status prints `text`. */
+    int status;
     const char *text;
     bool dca;
-    bool pod;         /* this rank is a master whose launch joins a set, by runtime_enter_set() */
-    bool listens;     /* this rank is a supermaster that pods may join */
+    bool pod;
+    bool listens;
     bool has_threads; /* threads that make no MPI calls may compute */
 };
 
 struct runtime;
 
-/* True if an MPI launcher started this process; does not call MPI. */
+/* Did the launcher of an MPI library, or of a launch without MPI, start this process? Does not call MPI. */
 bool runtime_is_launched(void);
 
-/* Call first in a rank: drain signals are remembered from now on and end no process. The first one calls `tell` (or
- * NULL) in the signal handler. No effect without a launcher. */
+/* Call it first in a rank: from now on drain signals are remembered and end no process. The first signal calls `tell`
+ * (or NULL) in the signal handler. No effect without a launcher. */
 void runtime_remember_signals(void (*tell)(void));
 
 /* Initialises MPI, exchanges hellos and checks the line-up. NULL: the reason is printed, and the caller leaves with
@@ -89,20 +82,20 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
 struct streams;
 struct stream_welcome;
 
-/* For the master of a launch that joins a set as a pod; call before runtime_share_job(), which then gives its ranks the
- * words of the welcome and their numbers. The stream to the supermaster is borrowed until runtime_leave(). */
+/* For the master of a launch that joins a set as a pod; called before runtime_share_job(), which then gives its ranks
+ * the words of the welcome and their numbers. The stream to the supermaster is borrowed until runtime_leave(). */
 void runtime_enter_set(struct runtime *runtime, struct streams *streams, const struct stream_welcome *welcome);
 
-/* For a supermaster: pods may join by these streams, which are borrowed until link_close(). Call before link_open(). */
+/* For a supermaster: pods may join by these streams, which are borrowed until link_close(). Must be called before
+ * link_open(). */
 void runtime_take_streams(struct runtime *runtime, struct streams *streams);
 
-/* Groups the ranks; `grouping` is a set of enum topology_grouping. The result is valid until runtime_leave(). NULL: out
- * of memory. */
+/* `grouping`: a set of enum topology_grouping. The result is valid until runtime_leave(). NULL: out of memory. */
 const struct topology *runtime_group(struct runtime *runtime, unsigned grouping);
 
 /* Returns the libevent base of this rank. Events that the program adds are served while a machine is driven, within a
- * millisecond even when busy. Call before runtime_drive(); borrowed until runtime_leave(). NULL: out of memory or
- * files. */
+ * millisecond even when busy. Must be called before runtime_drive(); borrowed until runtime_leave(). NULL: out of
+ * memory or files. */
 struct event_base;
 struct event_base *runtime_base(struct runtime *runtime);
 
@@ -115,34 +108,34 @@ unsigned runtime_ranks(const struct runtime *runtime);
 
 bool runtime_is_pod(const struct runtime *runtime);
 
-/* Returns the rank that serves worker `rank` (the supermaster in the central topology); after runtime_group(). */
+/* Returns the rank that serves worker `rank` (the supermaster in the central topology). Valid after runtime_group(). */
 unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);
 
 unsigned runtime_supermaster(const struct runtime *runtime);
 
-/* Returns the host name of a rank's node, up to its first dot. Only rank 0 knows it, others get NULL. */
+/* Returns the host name of a rank's node, up to its first dot. Only rank 0 knows it; others get NULL. */
 const char *runtime_host_of(const struct runtime *runtime, unsigned rank);
 
-/* Returns the cores that the ranks of all nodes may use together; 0 before runtime_drive(). */
+/* Returns how many cores the ranks of all nodes may use together, including pods that have joined. */
 unsigned runtime_cores(const struct runtime *runtime);
 
-/* Returns what carries the messages: "memory", or an MPI library with its version. */
+/* "memory", or an MPI library with its version */
 const char *runtime_carrier(void);
 
 /* Sets the cores and workers of this node if the workers have more threads (`threads->count` each) than there are
- * cores; otherwise 0. After runtime_prepare(), which runtime_drive() calls. */
+ * cores; otherwise sets both to 0. Requires runtime_group(). */
 void runtime_note_sharing(const struct runtime *runtime, struct threads *threads);
 
 uint64_t runtime_now(void);
 
 /* Waits `ns` for --inject-delay: busy if each rank has a core of its own, otherwise mostly asleep, so that the others
- * are as little affected as with a core per rank. After runtime_prepare(). */
+ * are as little affected as with a core per rank. */
 void runtime_delay(struct runtime *runtime, uint64_t ns);
 
 /* Sleeps for `ns` and some 15 us longer, which is less than with the default timer slack. */
 void runtime_nap(struct runtime *runtime, uint64_t ns);
 
-/* Returns when this process started, on the clock of runtime_now(). */
+/* On the clock of runtime_now(). */
 uint64_t runtime_process_start(void);
 
 /* Drives the machine until it exits, and returns its status; on all ranks, after runtime_group(). A `failure` that is
@@ -150,12 +143,10 @@ uint64_t runtime_process_start(void);
 int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
                   const char *failure);
 
-/* Waits until all ranks have finished, unless one was lost. */
 void runtime_wait(struct runtime *runtime);
 
 bool runtime_is_degraded(const struct runtime *runtime);
 
-/* Notes that the machine declared a rank lost whose process may still exist, so that no rank waits for all others. */
 void runtime_note_loss(struct runtime *runtime);
 
 /* Finalises MPI and frees everything. If a rank was lost, finalising would not return, so the process exits with

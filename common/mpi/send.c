@@ -3,9 +3,9 @@
  * ended.
  *
  * A rank without room waits for its oldest send. Workers on different nodes do not watch each other, so a send to a
- * lost worker may never finish, and only an END from above ends the wait, provided the serving rank lives. If that is
- * the END of a job of a set, the other ranks stay and waiting stops. So a worker that exchanges boundary data receives
- * messages while it waits, looks for an END, and keeps them all in order for later. */
+ * lost worker may never finish. Only an END from the serving rank ends the wait, if that rank lives. If it is the END
+ * of a job of a set, the other ranks stay, and this rank just stops waiting. So a worker that exchanges boundary data
+ * receives messages while it waits, looks for an END, and keeps them all in order for later. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -79,12 +79,11 @@ void driver_delay(struct driver *driver)
     driver->link->now_ns = driver->link->ops->now();
 }
 
-/* Checks for room between two checks for ended peers. */
 #define LOOKS_PER_END 256
 
-/* True if the end of a message's receiver would be noticed while this rank waits for the send. If boundary data go to
- * another node, only the serving rank notices. If that rank has ended too, the supermaster notices, but only after it
- * serves this rank; and after the job is over no rank does. */
+/* Would the end of a message's receiver be noticed while this rank waits for the send? If boundary data go to another
+ * node, only the serving rank notices. If that rank has ended too, the supermaster notices, but only after it serves
+ * this rank; and after the job is over no rank does. */
 static bool may_wait(const struct link *link)
 {
     const struct runtime *runtime = link->runtime;
@@ -125,7 +124,7 @@ void link_make_room(struct link *link)
         defer_next(link);
         if (looks % LOOKS_PER_END == 0) {
             const uint64_t now_ns = link->ops->now();
-            link->ops->look(&link->wait, now_ns); /* This notices ends that the system reports. */
+            link->ops->look(&link->wait, now_ns);
             link->ops->look_at_peers(link->runtime, now_ns);
         }
     }
@@ -164,7 +163,6 @@ bool driver_steal(struct driver *driver, unsigned to, unsigned waiting, bool is_
     return result > 0;
 }
 
-/* Prepares a message that does not belong to the usual way of a chunk. False if it is not to be sent. */
 __attribute__((noinline, cold)) static bool prepare_send(struct driver *driver, unsigned to,
                                                          const struct message **message, struct message *told)
 {
@@ -200,15 +198,14 @@ void driver_send_now(struct driver *driver, unsigned to, const struct message *m
         return;
     link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to)) {
-        if (message->payload != PAYLOAD_NONE &&
-            effects->executor !=
-                NULL) /* Masters forward what they borrow; a worker's data are released by its executor. */
+        /* A worker's executor lent the data. Masters only forward what they borrow. */
+        if (message->payload != PAYLOAD_NONE && effects->executor != NULL)
             executor_sent(effects->executor, message->payload_data);
         return;
     }
     if (!link_send(link, &driver->user, to, message) || !runtime_has_rank(link->runtime, to))
         return;
     link_progress_sends(link);
-    if (link->net.send_count > 0) /* Otherwise the receiver was woken already. */
+    if (link->net.send_count > 0)
         link->ops->ring(link->runtime, to);
 }

@@ -7,5 +7,5 @@
 /* True for the rank that prints why all leave, as far as the launcher tells. */
 bool singleton_speaks(void);
 
-/* True if another MPI library's launcher has started several such ranks; the first of them prints an error. */
+/* The first of these ranks prints an error. */
 bool singleton_refuse(const char *program);

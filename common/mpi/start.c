@@ -79,7 +79,7 @@ static void print_why_all_leave(const struct runtime *runtime, const struct intr
     }
     for (unsigned i = 0; i < runtime->rank; i++)
         if (runtime->hellos[i].status == status)
-            return; /* A lower rank prints it. */
+            return;
     if (introduction->status == status && introduction->text != NULL)
         print_text(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
 }
@@ -95,7 +95,7 @@ static enum carrier_level least_level(const struct introduction *introduction)
     return introduction->has_threads ? CARRIER_FUNNELED : CARRIER_SINGLE;
 }
 
-/* Open MPI 4.1 unloads its PMIx client while its own thread may still run callbacks of it, for example when the
+/* Open MPI 4.1 unloads its PMIx client while its own thread may still run the client's callbacks, for example if the
  * launcher reports a rank's exit status. So shared objects are kept loaded. */
 static void finalize_mpi(void)
 {
@@ -112,7 +112,7 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
         return false;
     }
     /* The world communicator is used itself, because duplicating it takes rounds over all ranks. MPI may grant a lower
-     * thread level than the one requested; heartbeat.c checks that. */
+     * thread level than requested; heartbeat.c checks that. */
     runtime->world = carrier->begin(argc, argv, least_level(introduction));
     runtime->rank = (unsigned)carrier->rank(runtime->world);
     runtime->ranks = (unsigned)carrier->ranks(runtime->world);
@@ -149,13 +149,13 @@ static const char *why_not_without_mpi(const struct runtime *runtime)
     return NULL;
 }
 
-/* Like topology_check(), but includes launches without MPI. */
 static int check_launch_lineup(const struct runtime *runtime, struct error *error)
 {
     struct error unread;
     error = error_or(error, &unread);
     const int status = topology_check(runtime->hellos, runtime->ranks, error);
-    const bool is_said = status != EXIT_STATUS_DONE && error->text[0] == '\0'; /* The rank prints the reason itself. */
+    /* The rank has printed the reason itself. */
+    const bool is_said = status != EXIT_STATUS_DONE && error->text[0] == '\0';
     const char *why_not = !is_said && runtime->lanes != NULL ? why_not_without_mpi(runtime) : NULL;
     if (why_not == NULL)
         return status;
@@ -171,7 +171,7 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     signal(SIGXFSZ, SIG_IGN);
     if (runtime == NULL) {
         say(stderr, "%s: out of memory", role_name(introduction->role));
-        exit(EXIT_STATUS_FAILED); /* The launcher ends the other processes. */
+        exit(EXIT_STATUS_FAILED);
     }
     if (!begin_launch(runtime, argc, argv, introduction)) {
         *status = EXIT_STATUS_USAGE;
@@ -225,8 +225,8 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
 /* Words of the job that do not fit follow in a message of their own. */
 struct job_head {
     uint32_t status, bytes;
-    uint32_t first_rank; /* number of the first rank among all launches */
-    uint32_t is_near;    /* of a pod: the supermaster is on the sender's node */
+    uint32_t first_rank;
+    uint32_t is_near;
     char words[2032];
 };
 
@@ -250,7 +250,7 @@ static int renumber(struct runtime *runtime, unsigned first_rank)
     struct hello *hellos = calloc((size_t)first_rank + runtime->ranks, sizeof *hellos);
     if (hellos == NULL)
         return -1;
-    hellos[0].role = ROLE_SUPERMASTER; /* The supermaster is at the other end of the stream. */
+    hellos[0].role = ROLE_SUPERMASTER;
     memcpy(hellos + first_rank, runtime->hellos, runtime->ranks * sizeof *hellos);
     for (unsigned i = first_rank; i < first_rank + runtime->ranks; i++)
         hellos[i].node += first_rank;
@@ -319,7 +319,7 @@ static enum comeback take_back(struct runtime *runtime, unsigned rank)
     if (met == 0)
         return COMEBACK_AWAITED;
     lanes_set_slot(runtime->lanes, rank, met > 0 ? SLOT_TAKEN : SLOT_CLOSED);
-    if (met < 0) { /* The launcher ends the process. */
+    if (met < 0) {
         kill(getppid(), SIGCHLD);
         return COMEBACK_NONE;
     }
@@ -409,8 +409,8 @@ static bool has_lost_peers(struct runtime *runtime)
     return runtime->peers.ended > 0;
 }
 
-/* Waits, asleep, until all ranks have finished: MPI's barriers would burn cores that others compute on. No rank leaves
- * before all have finished, unless one was lost. */
+/* Waits asleep, because MPI's barriers would burn cores on which others compute. No rank leaves before all have
+ * finished, unless one was lost. */
 void runtime_wait_for_all(struct runtime *runtime)
 {
     if (!tree_wait(runtime, has_lost_peers))
@@ -464,7 +464,7 @@ static _Noreturn void exit_without_others(struct runtime *runtime, int status)
 }
 
 /* Time limit for MPI_Finalize(), which never returns if a rank is killed at that time or the launcher does not answer.
- * All work is done by now. Ranks that share cores need longer: hundreds on a few cores a minute. */
+ * All work is done by now. Ranks that share cores need longer: hundreds on a few cores need a minute. */
 #define FINALIZE_S      10
 #define FINALIZE_FAR_S  60 /* with several nodes */
 #define FINALIZE_RANK_S 0.4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes events to machines and applies their actions. If a step drops a rank, the machines of all jobs are told of the
- * loss directly afterwards, by steps of their own; therefore driver_step() and link_lose_fenced() call each other. */
+ * loss directly afterwards, by steps of their own; so driver_step() and link_lose_fenced() call each other. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/machine.h"
@@ -149,7 +149,7 @@ void link_ask_to_leave(struct link *link, bool now)
     link->has_asked_to_leave = true;
 }
 
-/* A pod without workers leaves: it would occupy an allocation in vain, and its set might wait for it. */
+/* A pod without workers would occupy an allocation in vain, and its set might wait for it. */
 static void leave_without_workers(struct link *link)
 {
     const struct runtime *runtime = link->runtime;
@@ -159,8 +159,8 @@ static void leave_without_workers(struct link *link)
     link_ask_to_leave(link, true);
 }
 
-/* In a set on one machine whose supermaster serves all, a lost worker may return. If all are lost, none is awaited: the
- * set ends and is started again. */
+/* In a set on one machine whose supermaster serves all workers, a lost worker may return. If all are lost, none is
+ * awaited: the set ends and is started again. */
 static void await_return(struct link *link, unsigned rank)
 {
     const struct runtime *runtime = link->runtime;

@@ -7,7 +7,7 @@
  * the same node. The subtree of v, with highest bit h, has the ranks v, v + 2h, v + 4h, ..: so a rank knows how much
  * its children send.
  *
- * In a launch without MPI the tree is flat: all ranks exchange with the first, the root.
+ * In a launch without MPI the tree is flat: all ranks exchange messages with the first, the root.
  *
  * A waiting rank sleeps for an eighth of the time it has waited so far: MPI's collectives poll, and hundreds of polling
  * ranks on few cores slow down those that are still starting. */
@@ -33,9 +33,9 @@
 struct tree {
     struct runtime *runtime;
     unsigned ranks;
-    unsigned root, own;  /* root: MPI's number; own: counted from the root */
-    unsigned span;       /* the subtree has the ranks own, own + span, own + 2 span, .. */
-    tree_lost *has_lost; /* waiting ends when this returns true; may be NULL */
+    unsigned root, own; /* `root` is MPI's number; `own` is counted from the root */
+    unsigned span;      /* the subtree has the ranks own, own + span, own + 2 span, .. */
+    tree_lost *has_lost;
 };
 
 static struct tree tree_of(struct runtime *runtime, unsigned root)
@@ -69,7 +69,8 @@ static void nap_since(struct runtime *runtime, uint64_t began_ns)
     runtime->ops->nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
 }
 
-/* True when all requests are complete, false if a rank was lost before. MPI returns errors only in that case. */
+/* Returns true after all requests are complete, false if a rank was lost before. MPI returns errors only in that
+ * case. */
 static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, carrier_request *requests)
 {
     const uint64_t began_ns = runtime->ops->now();

@@ -7,11 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Collective: rank 0 gets `bytes` from each rank in `all`, in the tree's order. */
+/* Collective. `all` gets `bytes` from each rank, in an order of the tree; at rank 0 only. */
 int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *all);
-/* Collective: all ranks get `bytes` from the rank `root`. */
+/* Collective. */
 void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes);
-/* The first rank of a node sends data to the others of the node, which receive them. */
 int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes);
 void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes);
 typedef bool tree_lost(struct runtime *runtime);

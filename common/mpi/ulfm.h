@@ -10,11 +10,10 @@
 struct runtime;
 
 struct ulfm {
-    bool told; /* an MPI operation has failed; net.c sets this */
+    bool told; /* an MPI operation has failed because of a lost rank; net.c sets this */
     int known;
     uint64_t due_ns;
 };
 
 void ulfm_begin(carrier_comm comm);
-/* Reports failed ranks. Cheap if the check is not due. */
 void ulfm_look(struct runtime *runtime, uint64_t now_ns);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting without burning the core of a busy rank.
  *
- * A rank first polls for a moment: SPIN_NS if every rank of the node can have a core, less and with sched_yield() if
- * they share cores, and not at all if a kernel waits for a process that needs the core. Then it sets its doorbell flag,
- * checks once more and sleeps in epoll. If a send needs this rank's progress, or peers are on other nodes, which have
- * no doorbell, it naps in growing steps instead, up to NAP_MAX_NS; the naps of a patient worker grow with the time that
- * it has waited. */
+ * A rank first polls for a moment: SPIN_NS if every rank of the node can have a core, SHARED_SPIN_NS and with
+ * sched_yield() if they share cores, and not at all if its kernel runs in a process that needs the core. Then it sets
+ * its doorbell flag, checks once more and sleeps in epoll. If a send needs this rank's progress, or peers are on other
+ * nodes, which have no doorbell, it naps in growing steps instead, up to NAP_MAX_NS; the naps of a patient worker grow
+ * with the time that it has waited. */
 #include "common/mpi/wait.h"
 
 #include <errno.h>
@@ -25,8 +25,7 @@
 #define SLEEP_MAX_NS        20000000u
 #define SLEEP_MAX_SHARED_NS 500000000u
 #define LOOK_NS             1000000u
-/* Reading the clock takes as long as half a check for messages. */
-#define SPIN_LOOKS 8
+#define SPIN_LOOKS          8
 /* Bytes read from the doorbell per turn, so that a sender that rings endlessly does not stop the rank. */
 #define RINGS_PER_TURN 16
 
@@ -36,7 +35,7 @@ static void on_signal(evutil_socket_t signal, short what, void *context)
     ((struct wait *)context)->drain = true;
 }
 
-/* A signal that came before there was a base. */
+/* A signal came before there was a base. */
 static volatile sig_atomic_t drain_early;
 
 static void (*tell_early)(void);
@@ -98,8 +97,8 @@ static void sleep_in_base(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
     const struct timeval span = {.tv_sec = (time_t)(span_us / 1000000), .tv_usec = (suseconds_t)(span_us % 1000000)};
     event_add(wait->timer, &span);
     for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
-        if (work->event !=
-            NULL) /* The event is added only now: it stays until the kernel has looked, and would keep the loop busy. */
+        /* The event is added only now: it stays until the kernel has looked, and would keep the loop busy. */
+        if (work->event != NULL)
             event_add(work->event, NULL);
     event_base_loop(wait->base, EVLOOP_ONCE);
     for (const struct wait_work *work = wait->works; work != NULL; work = work->next)

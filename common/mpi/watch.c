@@ -2,18 +2,18 @@
 /* Watches the processes of peers on this node, whose end the system reports.
  *
  * Each peer that concerns this rank has a pidfd in one epoll set, which is a single event of the rank's base: a
- * sleeping rank wakes, a computing one notices it when it checks signals. Without pidfds (an old system, too many open
+ * sleeping rank wakes, a computing rank notices it when it checks signals. Without pidfds (an old system, too many open
  * files) the process is checked once per second. All ranks watch the supermaster, and workers watch their master. The
  * rank that serves a worker watches it; after its master is lost this is the supermaster. Workers that exchange
- * boundary data watch each other, because sends to a lost one would never finish.
+ * boundary data watch each other, because sends to a lost worker would never finish.
  *
  * A pid means the same process to all ranks of a node only within one pid namespace (containers may differ): otherwise
  * none is watched, and heartbeats are used as between nodes. Within one namespace, a peer that is not found has ended
- * since its hello. Workers of a set start watching each other when they exchange boundary data: the pid of one that was
- * lost long before may be reused by then, but such a worker takes no part.
+ * since its hello. Workers of a set start watching each other when they exchange boundary data. The pid of a worker
+ * that was lost long before may be reused by then, but such a worker takes no part.
  *
- * The system does not report stopped processes (SIGSTOP). Other ranks wait for a master, so a stopped one is as bad as
- * a silent one: its watcher checks once per second and kills it after as many checks in a row as heartbeats may be
+ * The system does not report stopped processes (SIGSTOP). Other ranks wait for a master, so a stopped master is as bad
+ * as a silent one: its watcher checks once per second and kills it after as many checks in a row as heartbeats may be
  * missed. The watcher counts its own checks, so stopping and continuing the whole run ends no rank. A stopped worker is
  * left alone if others can compute its work, which becomes overdue; at the end it is continued (rouse.c). If others may
  * not, as with tasks, or if it has begun to send results, it is killed like a master. */
@@ -37,11 +37,10 @@
 #include <unistd.h>
 
 #define ASK_EVERY_NS 1000000000u
-/* Most pidfds: the limit of open files is often 1,024, and MPI needs some. If it is low there are fewer: ops_mpi.c. */
+/* The limit of open files is often 1,024, and MPI needs some. If it is lower there are fewer pidfds: ops_mpi.c. */
 #define PIDFDS_MAX    256
 #define ENDS_PER_LOOK 16
 
-/* True if the rank's end may ever concern this one. Workers that exchange boundary data are added later. */
 static bool may_concern(const struct runtime *runtime, unsigned rank)
 {
     if (rank == runtime->rank || !doorbell_reaches(&runtime->doorbell, rank))
@@ -169,7 +168,6 @@ bool watch_has_lost(const struct watch *watch, unsigned *rank)
     return false;
 }
 
-/* True if this rank waits for something only the peer can do. */
 static bool is_waited_for(const struct runtime *runtime, unsigned rank)
 {
     return runtime->hellos[rank].role == ROLE_MASTER ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends of peers' processes on this node: see watch.c. */
+/* Notices the ends of peers' processes on this node: see watch.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 struct runtime;
 
 enum watch_means {
-    WATCH_BY_KERNEL, /* a pidfd of the process becomes readable */
+    WATCH_BY_KERNEL,
     WATCH_BY_ASKING,
     WATCH_TOO_LATE, /* the process had ended before its pidfd could be opened */
 };
@@ -18,7 +18,7 @@ struct watched {
     int pid;
     int process; /* pidfd, or -1 */
     enum watch_means means;
-    unsigned stopped_looks; /* in how many consecutive checks the process was stopped */
+    unsigned stopped_looks;
 };
 
 struct watch {
@@ -33,17 +33,17 @@ struct watch {
 int watch_init(struct watch *watch, struct runtime *runtime);
 void watch_fini(struct watch *watch);
 
-/* Reports the end of `rank` from now on, if it can be watched from here. Once per rank. */
+/* Call it once per rank. */
 void watch_begin(struct watch *watch, unsigned rank);
 
 bool watch_has_ended(const struct watch *watch, unsigned rank);
-/* Notes that another process, whose hello has arrived, has taken the place of the rank. watch_begin() must follow. */
+/* Another process, whose hello has arrived, has taken the place of the rank. watch_begin() must follow. */
 void watch_renew(struct watch *watch, unsigned rank);
 
 void watch_look(struct watch *watch);
-/* Makes the epoll set of another thread readable, once per peer, when a peer ends. */
+/* Makes the epoll set of another thread readable, once per peer, after a peer has ended. */
 void watch_add_to(const struct watch *watch, int set);
 /* Returns true, and sets `*rank`, if a peer has ended without leaving in order. May be called by another thread. */
 bool watch_has_lost(const struct watch *watch, unsigned *rank);
-/* Checks peers without a pidfd and ends stopped masters, once per second. */
+/* Once per second, checks peers without a pidfd, and kills stopped peers for which this rank waits. */
 void watch_ask(struct watch *watch, uint64_t now_ns);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Which worker computes the chunk next to each boundary, in a loop with dependencies.
  *
- * A *boundary* is the place between two adjacent chunks; it is named by the first iteration of the second. Boundary
+ * A *boundary* is the place between two adjacent chunks; its name is the first iteration of the second chunk. Boundary
  * data travel from worker to worker, so the worker before a boundary must be told which worker comes after it. The
- * process that assigns chunks keeps two lists of boundaries of which it knows one side only: ends of chunks whose next
- * chunk is not assigned yet, and beginnings that another process announced before the chunk in front was assigned.
- *
- * Both lists stay short: chunks are assigned in ascending order, so of adjacent chunks of one owner only the last
- * boundary is kept. */
+ * process that assigns chunks keeps two lists of boundaries of which it knows only one side: ends of chunks whose next
+ * chunk is not assigned yet, and beginnings that another process announced before the chunk in front was assigned. Both
+ * lists stay short: chunks are assigned in ascending order, so of adjacent chunks of one owner only the last boundary
+ * is kept. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,11 +15,12 @@
 
 struct boundary_side {
     uint64_t first;
-    unsigned who; /* in `ends` of struct service_order the index of the worker that has the chunk before the boundary,
-                     in `beginnings` the rank of the worker that has the chunk after it */
+    /* In `ends` of struct service_order the index of the worker that has the chunk before the boundary, in `beginnings`
+     * the rank of the worker that has the chunk after it. */
+    unsigned who;
 };
 
-/* Boundaries in any order, each at most once. */
+/* In any order; each boundary at most once. */
 struct boundary_list {
     struct boundary_side *list;
     size_t count, capacity;
@@ -30,13 +30,11 @@ void boundary_list_fini(struct boundary_list *boundaries);
 
 int boundary_list_add(struct boundary_list *boundaries, uint64_t first, unsigned who);
 
-/* Removes the boundary and returns its worker in `*who`. False if the list does not have the boundary. */
+/* Removes the boundary and sets `*who` to its worker. Returns false if it is not in the list. */
 bool boundary_list_take(struct boundary_list *boundaries, uint64_t first, unsigned *who);
 
 bool boundary_list_has(const struct boundary_list *boundaries, uint64_t first);
 
-/* Moves the boundary that was added last from `from` to `first`. False if that boundary is not at `from`, or if its
- * worker is not `who`. */
 bool boundary_list_move_last(struct boundary_list *boundaries, uint64_t from, uint64_t first, unsigned who);
 
 void boundary_list_check(const struct boundary_list *boundaries);

@@ -64,7 +64,8 @@ static void check_served(const struct service *service, unsigned w)
     assert(worker->answers == 0 && "who was assigned chunks in a step has been told by its end");
 }
 
-/* Each worker that asks for a chunk is in the queue (the ring, or the index's line) exactly once. */
+/* Each worker that asks for a chunk and is not put aside is in the queue (the ring, or the index's line) exactly
+ * once. */
 static void check_waiting(const struct service *service)
 {
     unsigned asks = 0, askers = 0;
@@ -180,7 +181,7 @@ void service_check(const struct service *service)
     boundary_list_check(&service->order.beginnings);
 }
 
-/* Returns twice the open iterations of a grant, so that each of two copies of a chunk counts one half. */
+/* Twice, so that each of two copies of a chunk counts one half. */
 static uint64_t twice_open(const struct grant *grant)
 {
     uint64_t rest = grant->count - grant->received;

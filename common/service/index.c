@@ -5,9 +5,9 @@
  * the worker with the most work, or for the chunk that is overdue first, skips the nodes whose bounds are worse than
  * the best worker found so far. At a leaf it computes the exact value.
  *
- * Most steps search nothing. The first search builds the index from all workers. After as many steps without a search
- * as there are workers the index is dropped. While it exists, a worker that changes is marked stale, and the next
- * search updates its leaf first. If two workers share a chunk, a change of one updates the leaves of both. */
+ * Most steps search nothing. The first search builds the index from all workers. It is dropped after as many steps
+ * without a search as there are workers. While it exists, a worker that changes is marked stale, and the next search
+ * updates its leaf first. If two workers share a chunk, a change of one updates the leaves of both. */
 #include "common/service/index.h"
 
 #include "common/service/serving.h"
@@ -81,7 +81,7 @@ static struct holding holding_of(const struct service *service, unsigned w)
     return holding;
 }
 
-/* has_slot() may still fail for such a worker, if memory runs out. */
+/* has_slot() may still refuse this worker if memory runs out. */
 static bool service_is_free(const struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -235,7 +235,6 @@ double service_index_mean_ns(const struct service *service)
     return index->iterations > 0 ? (double)index->compute_ns / (double)index->iterations : 0;
 }
 
-/* True if the worker, or one that shares a chunk with it, has changed since the last search. */
 static bool is_outdated(const struct service *service, const struct served *worker)
 {
     bool is_outdated = worker->is_stale;

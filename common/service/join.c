@@ -13,7 +13,7 @@ static void point_at_grants(struct service *service)
             service->workers[w].grants = service->grants + (size_t)w * GRANTS_LEAST;
 }
 
-/* Rotates the ring of waiting workers by three reversals, so that it begins at index 0, before the array grows. */
+/* Rotates the ring of waiting workers, so that it begins at index 0, by three reversals. */
 static void straighten(unsigned *ring, unsigned length, unsigned first)
 {
     const struct {
@@ -50,8 +50,7 @@ void service_add_workers(struct service *service, const unsigned *ranks, unsigne
 {
     assert(workers <= service->room && "there is room for those who join");
     service_index_end(service);
-    if (service->line.first + service->line.count >
-        service->worker_count) { /* The ring wraps around the end of the array. */
+    if (service->line.first + service->line.count > service->worker_count) {
         straighten(service->line.ring, service->worker_count, service->line.first);
         service->line.first = 0;
     }

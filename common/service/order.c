@@ -7,12 +7,15 @@
  * first (pool_put_in_order()). A worker runs its chunks in the order of arrival. So each pool and each worker's queue
  * is ascending, and a master's workers hold lower chunks than its pool.
  *
- * Consider the lowest unfinished chunk. All chunks before it are finished, so their boundary data are sent, or kept
- * until the successor is known. If it runs, it has its data or will get them: its worker is announced to the one before
- * as soon as it is assigned. If it is queued at a worker, the chunks before it there are lower, hence finished, and it
- * runs next. If it is in a pool, that master's workers hold only lower chunks, hence none, and have asked: it is
- * assigned. If it is not cut, all cut chunks are finished, some worker has asked, and it is cut. In each case the run
- * makes progress, and the number of chunks is finite. tests/seeds runs it with random delays. */
+ * Consider the lowest unfinished chunk. All chunks before it are finished; their boundary data are sent, or kept until
+ * the successor is known.
+ * - If it runs, it has its data or will get them: its worker is announced to the worker before it as soon as it is
+ *   assigned.
+ * - If it is queued at a worker, the chunks before it there are lower, hence finished, and it runs next.
+ * - If it is in a pool, that master's workers hold only lower chunks, hence none, and have asked: it is assigned.
+ * - If it is not cut, all cut chunks are finished, some worker has asked, and it is cut.
+ *
+ * In each case the run makes progress, and the number of chunks is finite. tests/seeds runs it with random delays. */
 #include "common/service/serving.h"
 
 #include "common/service/boundary_list.h"
@@ -25,8 +28,6 @@ static void order_tell(const struct service *service, unsigned w, const struct n
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
 }
 
-/* Tells worker `w`, whose chunk ends at `end`, which worker computes the next one. If that is not known, records the
- * end. */
 static void look_behind(struct service *service, unsigned w, uint64_t end, struct actions *actions)
 {
     struct neighbour neighbour = {.first = end};
@@ -43,11 +44,11 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     if (first == service->order.first)
         return;
     if (!boundary_list_take(&service->order.ends, first, &before)) {
-        /* The preceding chunk is not known here, so the owner is asked; but not if memory ran out, because the end may
-         * only be missing. */
+        /* The preceding chunk is not known here, so the owner is asked; not if memory ran out, because the end may have
+         * been lost. */
         if (service->ops->neighbour != NULL && !service->out_of_memory)
             service->ops->neighbour(service->owner, &neighbour);
-    } else if (before != w) /* A worker knows its own chunks. */
+    } else if (before != w)
         order_tell(service, before, &neighbour, actions);
 }
 

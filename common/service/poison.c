@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See poison.h. Adjacent iterations with the same record share one item. */
+/* Deaths and failures of iterations: see poison.h. Adjacent iterations with the same record share one item. */
 #include "common/service/poison.h"
 
 #include "common/util/grow.h"
@@ -48,7 +48,7 @@ static int insert(struct poison_set *set, size_t at, const struct poison *item)
 static void erase(struct poison_set *set, size_t from, size_t to)
 {
     if (from == to)
-        return; /* The array may be NULL. */
+        return;
     memmove(&set->items[from], &set->items[to], (set->count - to) * sizeof *set->items);
     set->count -= to - from;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The task pool: see pool.h. Two doubly linked lists run through one array of slots: all chunks by age, and each
- * owner's chunks by age. Chunks that must go in order are in the list of an extra owner that never asks. */
+/* The task pool: see pool.h. Two kinds of doubly linked lists run through one array of slots: all chunks by age, and
+ * each owner's chunks by age. Chunks that must go in order are in the list of an extra owner that never asks. */
 #include "common/service/pool.h"
 
 #include "common/util/grow.h"

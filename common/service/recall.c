@@ -8,8 +8,8 @@
  * mean. A worker that got too much is asked in turn, so after a few rounds a worker waits at most for one round trip
  * and one running iteration: the bound of list scheduling (Graham 1966).
  *
- * A worker that does not answer for a moment is in the middle of an iteration; its chunks requested ahead are given to
- * others without its answer. */
+ * A worker that does not answer for a moment is in the middle of an iteration. The chunks that it requested ahead are
+ * given to others without its answer. */
 #include "common/service/serving.h"
 
 #include "common/service/pool.h"
@@ -22,8 +22,8 @@
 
 #define SLOWER_MAX 1000
 
-/* True if the worker may return iterations of the grant; of two holders, if the other does not answer and this one has
- * had its copy for long: see service_copy_due_ns(). */
+/* May the worker return iterations of the grant? If two workers have it, only if the other does not answer and this
+ * worker has had its copy for long: see service_copy_due_ns(). */
 static bool may_give(const struct service *service, const struct grant *grant)
 {
     bool has_late_copy = grant->copy_owner == OWNER_UNDECIDED && grant->may_return &&
@@ -31,7 +31,8 @@ static bool may_give(const struct service *service, const struct grant *grant)
     return grant->chunk != 0 && !grant->computed && (grant->copy_owner == OWNER_SELF || has_late_copy);
 }
 
-/* A single open iteration has begun, unless the worker computes another chunk of which it may return nothing. */
+/* If only one iteration is open, it has begun, unless the worker computes another chunk of which it may return
+ * nothing. */
 bool service_may_be_asked(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -75,8 +76,8 @@ static struct open_work open_work_of(const struct served *worker, double iterati
     return work;
 }
 
-/* Returns the time that a worker still needs, estimated from its earlier chunks. For a running chunk it is at least
- * 1/1000 of its estimated time, because the remaining iterations may be longer than the finished ones. */
+/* Returns the time that a worker still needs, estimated from its earlier chunks: at least 1/1000 of the estimate for
+ * its open iterations, because the remaining iterations may be longer than the finished ones. */
 static double open_work_ns(const struct served *worker, double mean_ns, uint64_t now_ns)
 {
     const struct open_work work = open_work_of(worker, own_iteration_ns(worker, mean_ns));
@@ -102,7 +103,6 @@ void service_hold_for_recall(const struct service *service, unsigned w, struct h
 /* A bound has this relative margin, because its sums may be rounded in another order. */
 #define ROUNDING 1e-12
 
-/* An upper bound of open_work_ns() over the workers of `holding`. */
 static double most_work_ns(const struct holding *holding, double mean_ns, uint64_t now_ns)
 {
     const double now = (double)now_ns, all_ns = holding->iterations * mean_ns, end_ns = all_ns + holding->began_ns;
@@ -121,8 +121,7 @@ struct busiest {
     double most_ns;
 };
 
-/* Searches the `width` workers below node `i` of the index, from worker `first` on; none has more work than `bound_ns`.
- */
+/* None of the `width` workers below node `i`, from worker `first` on, has more work than `bound_ns`. */
 static void find_busiest(const struct service *service, struct busiest *busiest, unsigned i, unsigned first,
                          unsigned width, double bound_ns)
 {
@@ -148,8 +147,8 @@ static void find_busiest(const struct service *service, struct busiest *busiest,
         find_busiest(service, busiest, 2 * i + 1, first + half, half, right_ns);
 }
 
-/* Returns the worker with the most work (the first if several have as much), or worker_count if none may be asked.
- * Sets *candidates to the number of workers that may be asked. If that is 0, nothing is counted again until more is
+/* Returns the worker with the most work (the first if several have as much), or worker_count if none may be asked. Sets
+ * *candidates to the number of workers that may be asked. If it is 0, they are not counted again until more is
  * assigned, an answer arrives, or a copy ends. */
 static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
@@ -181,16 +180,13 @@ bool service_recall_is_over(struct service *service)
 }
 
 /* Returns how many workers a RECALL is for. A slow worker answers only at the end of an iteration, so each further
- * RECALL would cost another of its iterations; it is therefore asked for more at once, in proportion to its
- * slowness. */
+ * RECALL would cost another of its long iterations. So it is asked for more at once, in proportion to its slowness. */
 static uint32_t worth_of(const struct service *service, const struct served *worker, unsigned waiting)
 {
     double mean_ns = service_index_mean_ns(service), slower = own_iteration_ns(worker, mean_ns) / mean_ns;
     return slower > 1 ? (uint32_t)(waiting * (slower < SLOWER_MAX ? slower : SLOWER_MAX)) : waiting;
 }
 
-/* True if chunks are taken from workers that do not answer. Threads may have begun any chunk, so none is taken from
- * them. */
 static bool revokes(const struct service *service)
 {
     return !service->no_speculation && !run_spec_has_threads(service->spec);
@@ -216,7 +212,7 @@ void service_recall(struct service *service, uint64_t now_ns, struct actions *ac
         service->workers[w].owed++;
         service->workers[w].heard_ns = now_ns;
         service->recall.open++;
-        service->lease.due_ns = 0; /* Its chunk may become overdue from now on. */
+        service->lease.due_ns = 0;
         if (now_ns + SILENCE_MIN_NS < service->recall.due_ns)
             service->recall.due_ns = now_ns + SILENCE_MIN_NS;
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_RECALL, .recall = recall});
@@ -250,9 +246,9 @@ static void keep_recalled(struct service *service, const struct range *range)
     service->recall.ranges[service->recall.count++] = *range;
 }
 
-/* Takes the chunks after the running one, if there is one, from a worker that is in the middle of an iteration. The
- * worker answers before it begins another chunk, so none of these has begun, except one that its helper may have. Their
- * results are dropped if they arrive. */
+/* Takes the chunks after `running` from a worker that is in the middle of an iteration. The worker answers before it
+ * begins another chunk, so none of them has begun, except possibly one that its helper began. Their results are dropped
+ * if they arrive. */
 static void revoke_behind(struct service *service, unsigned w, const struct grant *running)
 {
     struct served *worker = &service->workers[w];
@@ -370,8 +366,7 @@ void service_give_up_late_recalls(struct service *service, uint64_t now_ns, stru
         service->recall.due_ns = all->unrevoked_ns + SILENCE_MIN_NS;
 }
 
-/* True if the worker holds iterations that it has not begun and whose results would be dropped. Of its oldest grant one
- * has begun. */
+/* One iteration of its oldest grant has begun. */
 static bool holds_in_vain(struct served *worker)
 {
     const struct grant *oldest = service_running_grant(worker);
@@ -384,7 +379,7 @@ static bool holds_in_vain(struct served *worker)
     return in_vain > 1 || (in_vain == 1 && oldest->copy_owner != OWNER_OTHER);
 }
 
-/* Stops a worker that lost a copy or is put aside, at its next iteration. It gets no RECALL after this one. The answer
+/* Stops a worker that lost a copy or is put aside, at its next iteration; it gets no RECALL after this one. The answer
  * counts as late from the start, because no worker waits for it; other chunks of the worker may be copied meanwhile. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions)
 {
@@ -420,7 +415,7 @@ void service_forget_recall(struct service *service, unsigned w)
 
 /* Returns the newest grant that ends with the range, or NULL if the worker has none or has sent results of the range.
  * An older grant may end there too: its last iterations failed, or another worker had them and returned them. Without a
- * RECALL it is the oldest, because an END cuts the running chunk. */
+ * RECALL it returns the oldest such grant, because an END cuts the running chunk. */
 static struct grant *grant_that_ends_with(struct served *worker, const struct range *range)
 {
     struct grant *found = NULL;
@@ -437,7 +432,7 @@ static struct grant *grant_that_ends_with(struct served *worker, const struct ra
     return found;
 }
 
-/* If two workers have the rest of the grant, the one that returns a part keeps the rest alone: it runs the iteration
+/* If two workers have the rest of the grant, the worker that returns a part keeps the rest alone: it runs the iteration
  * before that part, or has sent its results. */
 static void shorten_grant(struct service *service, struct served *worker, struct grant *grant, uint64_t by,
                           struct actions *actions)
@@ -469,7 +464,6 @@ static bool take_back(struct service *service, unsigned w, struct grant *grant, 
     return true;
 }
 
-/* Notes that the worker has answered a RECALL, or that its answer is not needed. */
 static void note_answer(struct service *service, unsigned w, bool brought, enum recall_state state,
                         struct actions *actions)
 {
@@ -492,9 +486,9 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
     const bool has_threads = run_spec_has_threads(service->spec); /* Threads begin parts of several chunks. */
     bool brought = false, is_cut = false;
     if (worker->gone)
-        return 0; /* Others have the work of a lost worker. */
+        return 0;
     if (worker->owed == 0 && service->state != SERVICE_ENDING)
-        /* An END cuts chunks as well, without a RECALL. */
+        /* An END also cuts chunks, without a RECALL. */
         return error_set(error, "returns work that was not recalled");
     for (unsigned i = 0; i < message->record_count; i++) {
         assign_record_get(message->records, i, &range.first, &range.count);
@@ -527,14 +521,14 @@ static struct grant *grant_of_stolen(struct served *worker, const struct stolen 
 }
 
 /* The worker has begun all of its running chunk, so the chunks after it are taken. If the running chunk is not known,
- * the oldest counts as running. */
+ * the oldest chunk counts as running. */
 static void take_behind(struct service *service, unsigned w, const struct grant *running, struct actions *actions)
 {
     if (revokes(service))
         revoke_behind(service, w, running != NULL ? running : service_running_grant(&service->workers[w]));
     if (running == NULL)
         return;
-    service_give_up_recall(service, w); /* The answer brings nothing that is not here by now. */
+    service_give_up_recall(service, w);
     service_stop_loser(service, w, actions);
 }
 
@@ -549,7 +543,7 @@ int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const s
     if (grant == NULL && range->count > 0)
         return error_set(error, "lets others take iterations that it was not assigned");
     if (worker->owed == 0 || (grant == NULL && stolen->chunk > 0))
-        return 0; /* The worker has answered, or the chunk is over. */
+        return 0;
     service->traced_ns = now_ns;
     service_note_change(service, w);
     worker->owed -= stolen->is_answer;
@@ -570,14 +564,14 @@ bool service_next_recalled(struct service *service, unsigned w, struct range *ra
 {
     unsigned idle = service_idle(service);
     if (service->recall.count == 0 || (service->workers[w].holds > 0 && idle > 0))
-        return false; /* Workers that are idle here get it first. */
+        return false;
     struct range *last = &service->recall.ranges[service->recall.count - 1];
     uint64_t count = idle > 1 ? (last->count + idle - 1) / idle : last->count;
     *range = (struct range){last->first, count};
     last->first += count;
     last->count -= count;
     service->recall.count -= last->count == 0;
-    service->recall.iterations += count; /* The supermaster counts the iterations that it hands out. */
+    service->recall.iterations += count;
     return true;
 }
 
@@ -589,8 +583,7 @@ uint64_t service_recalled_iterations(const struct service *service)
     return total;
 }
 
-/* Takes up to `most` requeued ranges as the share of `waiting` workers elsewhere. The ranges were kept here for a
- * worker that still holds others, or because they failed here. */
+/* These ranges stayed here because the only worker that may have them holds others, or because they failed here. */
 static unsigned take_requeued(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
 {
     uint64_t left = 0;

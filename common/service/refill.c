@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* When a master asks for its next refill: see refill.h. */
+/* When a master requests its next refill: see refill.h. */
 #include "common/service/refill.h"
 
 #include <assert.h>
 
 #define UNKNOWN UINT64_MAX
 
-/* Assumed round trip until one is measured. */
 #define ROUND_TRIP_NS 50000
 
 /* If a round trip is below 1/50 of the time that a refill lasts, no reserve is kept. */
@@ -25,7 +24,6 @@ void refills_init(struct refills *refills, unsigned workers, unsigned chunks, un
     };
 }
 
-/* The mark is limited to what the open refills can bring. */
 static void set_low_water_mark(struct refills *refills)
 {
     refills->low_water_mark = 0;
@@ -36,8 +34,8 @@ static void set_low_water_mark(struct refills *refills)
     refills->low_water_mark = mark < most ? mark : most;
 }
 
-/* Smooths the time between two chunks handed out. Gaps between the workers' first chunks do not count, because the
- * ranks may start at once; requests that waited together count as one with the chunk before them. */
+/* Smooths the time between two chunks handed out. Gaps between the workers' first chunks do not count, because all
+ * ranks may start at once. Requests that waited together count as one gap. */
 void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns)
 {
     if (now_ns == refills->gap_started_ns)
@@ -51,7 +49,7 @@ void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t no
     set_low_water_mark(refills);
 }
 
-/* Records when a refill was requested. The first refill waits for the speeds, so its time is no round trip. */
+/* The first refill waits for the speeds, so its time is no round trip. */
 void refills_ask(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open < refills->open_max);
@@ -59,8 +57,8 @@ void refills_ask(struct refills *refills, uint64_t now_ns)
     refills->asked_at_ns[last] = refills->gap_started_ns > 0 ? now_ns : UNKNOWN;
 }
 
-/* The time of a parked refill is no round trip either, because the refill waited for work. How long the first refill
- * lasted is unknown. */
+/* The time of a parked refill is no round trip, because the refill waited for work. How long the first refill lasted is
+ * unknown. */
 void refills_take(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open > 0);

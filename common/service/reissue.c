@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that is handed out again: that of lost workers, and second copies of overdue chunks. A run without failures pays
- * nothing: memory is allocated at the first loss, and overdue chunks are looked for only if workers wait and nothing
+/* Work that is handed out again: work of lost workers, and second copies of overdue chunks. A run without failures pays
+ * nothing: memory is allocated at the first loss, and overdue chunks are searched for only if workers wait and nothing
  * else is left. */
 #include "common/service/serving.h"
 
@@ -74,8 +74,8 @@ void service_put_requeued(struct service *service, const struct range *range, ui
 {
     void *items = service->requeued.items;
     struct requeued *last = service->requeued.count > 0 ? &service->requeued.items[service->requeued.count - 1] : NULL;
-    if (last != NULL &&
-        last->range.first + last->range.count == range->first) { /* The two ranges are parts of one chunk. */
+    /* The two ranges are parts of one chunk. */
+    if (last != NULL && last->range.first + last->range.count == range->first) {
         last->range.count += range->count;
         return;
     }
@@ -129,12 +129,12 @@ static bool another_is_idle(const struct service *service, unsigned w)
     return false;
 }
 
-/* When worker `w`, on which the range failed, may get it again. If no other worker is idle, the time counts from the
- * last failure on this service: another worker may get the range meanwhile and return it repeatedly, and that must not
+/* Returns when worker `w`, on which the range failed, may get it again. If no other worker is idle, the time counts
+ * from the last failure on this service: another worker may repeatedly get the range and return it, and that must not
  * restart the wait. */
 static uint64_t kept_until_ns(struct service *service, unsigned w, const struct requeued *requeued)
 {
-    if (service->failed_ns == NEVER) /* It failed under another service. */
+    if (service->failed_ns == NEVER)
         service->failed_ns = requeued->since_ns;
     const bool by_itself = requeued->since_ns < service->failed_ns || another_is_idle(service, w);
     return ELSEWHERE_NS + (by_itself ? requeued->since_ns : service->failed_ns);
@@ -168,7 +168,7 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
 }
 
 /* Takes from the oldest requeued range that worker `w` may get, at most as much as the latest chunk cut for it, because
- * the worker may be the slowest of all. */
+ * it may be the slowest worker of all. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated)
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
@@ -268,8 +268,8 @@ void service_leave_queue(struct service *service, unsigned w)
     service->workers[w].asks = 0;
 }
 
-/* Lists the iterations that the worker may have computed when it died, oldest chunk first; with threads that may be any
- * chunk it held. Iterations whose results come from another worker are not blamed. Returns the number of ranges, at
+/* Lists the iterations that the worker may have computed when it died, oldest chunk first. With threads any chunk that
+ * it held counts. Iterations whose results come from another worker are not blamed. Returns the number of ranges, at
  * least one, which may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
@@ -306,7 +306,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0)
             continue;
-        const struct range rest = rest_of(grant); /* service_stored() handles stored results. */
+        const struct range rest = rest_of(grant); /* service_stored() handles the results that have arrived. */
         service_note_rest(service, CHUNK_LOST, w, grant);
         service_unshare(service, grant);
         if (grant->copy_owner == OWNER_VERIFY)
@@ -382,7 +382,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_note_change(service, w);
     service->count.present++;
     service->count.beginners += running->count == 0;
-    if (service->state == SERVICE_ENDING) /* The worker is sent an END too. */
+    if (service->state == SERVICE_ENDING)
         service->leaving.due_ns = now_ns + (service->leaving.is_late ? LEAVE_LATE_NS : LEAVE_NS);
     if (running->count == 0)
         return;
@@ -404,7 +404,8 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_stop_loser(service, w, actions);
 }
 
-/* Declares workers lost that have not left. On few cores many leave slowly, so it waits while some still leave. */
+/* Declares workers lost that have not left. If ranks share few cores many leave slowly, so it waits while some still
+ * leave. */
 static void take_for_lost(struct service *service, uint64_t now_ns)
 {
     bool more_left = service->count.gone > service->leaving.gone_at_look;
@@ -440,7 +441,6 @@ static double service_mean_iteration_ns(const struct service *service)
     return iterations > 0 ? compute / iterations : 0;
 }
 
-/* Returns the time that the grant should take, from earlier chunks of its worker or else of all workers; 0: unknown. */
 static double expected_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     bool has_own = worker->chunks > 0 && worker->iterations > 0;
@@ -448,7 +448,7 @@ static double expected_ns(const struct served *worker, const struct grant *grant
     return iteration_ns * (double)grant->count;
 }
 
-/* More than thirty years: the times that a rank reports cannot make a span endless. */
+/* More than thirty years. Without this limit, a time that a rank reports could overflow the sum. */
 #define SPAN_MAX_NS 1e18
 
 static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
@@ -457,7 +457,7 @@ static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
                                       : since_ns + (uint64_t)(span_ns < SPAN_MAX_NS ? span_ns : SPAN_MAX_NS);
 }
 
-/* Returns when the grant becomes overdue. A chunk queued behind the running one begins when that ends. */
+/* A chunk queued behind the running chunk begins when that ends. */
 static uint64_t lease_end_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
@@ -465,7 +465,6 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
     return expected <= 0 ? began + LEASE_UNKNOWN_NS : after_ns(began, LEASE_FACTOR * expected, LEASE_MIN_NS);
 }
 
-/* Returns when a worker will have been silent for `factor` times the longest iteration. */
 static uint64_t silent_ns(const struct service *service, uint64_t heard_ns, double factor)
 {
     if (service->lease.longest_ns == 0)
@@ -478,7 +477,8 @@ uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns)
     return heard_ns == NEVER ? NEVER : silent_ns(service, heard_ns, SILENCE_FACTOR_ASKED);
 }
 
-/* With verification all workers take turns, because the fastest may not be allowed to compute a given part. */
+/* Speeds are not used with verification: the fastest worker may not be allowed to compute a given part, so all workers
+ * take turns. */
 void service_note_speeds(struct service *service, const double *mean_s)
 {
     double least_s = mean_s[0], most_s = mean_s[0];
@@ -494,13 +494,13 @@ void service_note_speeds(struct service *service, const double *mean_s)
 void service_note_growth(struct service *service, bool may_grow)
 {
     if (service->may_grow && !may_grow)
-        service->elsewhere_due_ns = 0; /* The caller may be in a step that has already served. */
+        service->elsewhere_due_ns = 0; /* This step may have served already. */
     service->may_grow = may_grow;
     service->lease.due_ns = 0;
 }
 
-/* True if a copy on the much faster `taker` would finish first. How long the running iteration still takes is unknown;
- * with heavy-tailed costs its expected rest is as long as its past. The taker repeats what the worker did of the grant
+/* Would a copy on the much faster `taker` finish first? How long the running iteration still takes is unknown; with
+ * heavy-tailed costs its expected rest is as long as its past. The taker repeats what the worker did of the grant
  * before it was last heard, unless only one iteration is left. */
 static bool would_overtake(const struct service *service, const struct served *taker, const struct served *worker,
                            const struct grant *grant)
@@ -512,11 +512,10 @@ static bool would_overtake(const struct service *service, const struct served *t
            (double)past_ns * taker->probe_s <= (double)service->lease.longest_ns * worker->probe_s;
 }
 
-/* A search for an overdue chunk that the worker `taker` can copy. */
 struct search {
     unsigned taker;
-    double mean_ns;    /* of an iteration over all workers; 0: unknown */
-    bool may_overtake; /* nothing is left to recall, so a copy keeps the faster worker from no other work */
+    double mean_ns;    /* of all workers; 0: unknown */
+    bool may_overtake; /* nothing is left to recall, so the copy keeps the faster worker from no other work */
     struct grant *grant;
     unsigned worker;
     uint64_t end_ns;
@@ -573,7 +572,6 @@ void service_lose_overdue(struct service *service, uint64_t now_ns)
     }
 }
 
-/* A chunk with two copies is overdue if both are. */
 static uint64_t end_of_both_ns(const struct service *service, const struct served *worker, struct grant *grant,
                                const struct search *search)
 {
@@ -585,8 +583,8 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
     return other_end > end ? other_end : end;
 }
 
-/* True for the less promising of two copies: that of the much slower worker, or else the newer one. The older copy is
- * expected to finish first unless its worker hangs, so a third worker replaces the newer one. */
+/* Is this the less promising of two copies: that of the much slower worker, otherwise the newer copy? The older copy is
+ * expected to finish first unless its worker hangs, so a third worker replaces the newer copy. */
 static bool is_second_choice(const struct service *service, unsigned v, const struct grant *grant)
 {
     if (grant->copy_owner != OWNER_UNDECIDED)
@@ -633,7 +631,7 @@ static uint64_t last_heard_ns(const struct served *worker, const struct grant *g
     return grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
 }
 
-/* Adds a grant to the bounds of the index. Of two copies the one heard later counts, because both must be overdue. */
+/* Of two copies, the copy whose worker was heard later counts, because both must be overdue. */
 static void hold_grant(const struct service *service, unsigned w, const struct grant *grant, struct holding *holding)
 {
     const struct served *worker = &service->workers[w];
@@ -668,7 +666,6 @@ void service_hold_for_copy(const struct service *service, unsigned w, struct hol
     }
 }
 
-/* A lower bound of copy_due_ns() over the workers of `holding`. */
 static uint64_t no_sooner_ns(const struct service *service, const struct holding *holding, const struct search *search)
 {
     uint64_t heard_ns = NEVER, asked_ns = NEVER;
@@ -685,7 +682,7 @@ static uint64_t no_sooner_ns(const struct service *service, const struct holding
     return heard_ns < asked_ns ? heard_ns : asked_ns;
 }
 
-/* Searches the `width` workers below node `i` of the index, from worker `first` on; nothing is due before `due_ns`.
+/* None of the `width` workers below node `i`, from worker `first` on, has a chunk that is due before `due_ns`.
  * Verifications are included even if `taker` may not compute them: see service_find_overdue(). */
 static void look_below(struct service *service, unsigned i, unsigned first, unsigned width, uint64_t due_ns,
                        struct search *search)
@@ -739,7 +736,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    if (old->copy_owner == OWNER_UNDECIDED) { /* Both copies are overdue: the less promising one is dropped. */
+    if (old->copy_owner == OWNER_UNDECIDED) { /* Both copies are overdue: the less promising copy is dropped. */
         other_copy(service, old)->copy_owner = OWNER_OTHER;
         service_note_change(service, old->other_worker);
         service_stop_loser(service, old->other_worker, actions);
@@ -835,8 +832,8 @@ static void fail_piece(struct service *service, const struct iterations_failed *
         service_requeue(service, &(struct range){piece->first, piece->count}, now_ns);
 }
 
-/* Leaves the iterations to the other worker that has the chunk. False if there is none, or if the iterations are given
- * up and this worker's results count. */
+/* Leaves the iterations to the other worker that has the chunk. Returns false if there is none, or if the iterations
+ * are given up and this worker's results count. */
 static bool leave_to_other_copy(struct service *service, unsigned w, struct grant *grant,
                                 const struct iterations_failed *piece, struct actions *actions)
 {

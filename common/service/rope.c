@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See rope.h. The priority of an item is a mix of its number, so that the same calls give the same tree. */
+/* A queue as a treap: see rope.h. The priority of an item is a mix of its number, so the same calls give the same
+ * tree. */
 #include "common/service/rope.h"
 
 #include "common/util/grow.h"
@@ -167,7 +168,6 @@ unsigned rope_pop(struct rope *rope)
     return front;
 }
 
-/* An item of the tree has become able. */
 static void count_in(struct rope *rope, unsigned tree, double time_s)
 {
     for (; tree != ROPE_NONE; tree = rope->nodes[tree].parent) {
@@ -177,7 +177,6 @@ static void count_in(struct rope *rope, unsigned tree, double time_s)
     }
 }
 
-/* An able item of the tree is able no more, or gone. */
 static void count_out(struct rope *rope, unsigned tree)
 {
     for (bool may_rise = true; tree != ROPE_NONE; tree = rope->nodes[tree].parent) {
@@ -234,7 +233,7 @@ unsigned rope_at(const struct rope *rope, unsigned place)
     }
 }
 
-/* Cheaper than to split and join. */
+/* Cheaper than split and join. */
 static void turn_one(struct rope *rope)
 {
     const unsigned front = rope_pop(rope);

@@ -15,7 +15,7 @@ struct rope_node {
     unsigned able;
     bool is_able;
     double time_s;
-    double least_s; /* least time of an able item in this subtree; INFINITY: no item is able */
+    double least_s; /* of the able items in this subtree; INFINITY: there are none */
 };
 
 struct rope {
@@ -37,20 +37,19 @@ static inline bool rope_has(const struct rope *rope, unsigned item)
     return rope->nodes[item].size > 0;
 }
 
-/* Appends an item that is not in the queue; the item is not able until rope_mark(). */
+/* Appends an item that is not in the queue; it is not able until rope_mark(). */
 void rope_push(struct rope *rope, unsigned item);
 
-/* Returns the item at `place`, which must be below the length. */
 unsigned rope_at(const struct rope *rope, unsigned place);
 
-/* Return the first item of a queue that is not empty. rope_pop() also removes it. */
+/* The queue must not be empty. rope_pop() also removes the item. */
 unsigned rope_front(const struct rope *rope);
 unsigned rope_pop(struct rope *rope);
 void rope_remove(struct rope *rope, unsigned item);
 
 void rope_mark(struct rope *rope, unsigned item, bool is_able, double time_s);
 
-/* Moves the first `count` items to the end and keeps their order. */
+/* The items keep their order. */
 void rope_turn(struct rope *rope, unsigned count);
 
 unsigned rope_before_able(const struct rope *rope);

@@ -123,9 +123,8 @@ static void release_chunk(struct service *service, struct served *worker)
     service->count.busy -= worker->holds == 0;
 }
 
-/* Functions for rare events are marked so, to keep them out of the usual path of a chunk. */
-#define RARELY __attribute__((noinline, cold))
-/* Like RARELY, for functions that run once per chunk if there is a trace. */
+/* Keeps functions for rare events out of the usual path of a chunk. */
+#define RARELY  __attribute__((noinline, cold))
 #define TRACING __attribute__((noinline))
 
 TRACING void service_trace_part(const struct service *service, enum trace_record_kind kind, unsigned w, uint32_t chunk,
@@ -142,7 +141,7 @@ TRACING void service_trace_part(const struct service *service, enum trace_record
     trace_note(service->trace);
 }
 
-/* Commits a fully stored chunk of a loop with dependencies. It may be empty, if the iterations at its end failed. */
+/* The chunk may be empty, if the iterations at its end failed. */
 static void commit_grant(struct service *service, unsigned w, struct grant *grant)
 {
     const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest, false};
@@ -152,8 +151,7 @@ static void commit_grant(struct service *service, unsigned w, struct grant *gran
         service->ops->committed(service->owner, &whole);
 }
 
-/* Adds stored results to a chunk with dependencies, and commits it when complete. Results of lost workers are
- * ignored. */
+/* Results of lost workers are ignored. */
 RARELY static void commit_whole(struct service *service, const struct part *part)
 {
     struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
@@ -166,7 +164,7 @@ RARELY static void commit_whole(struct service *service, const struct part *part
         commit_grant(service, part->worker, grant);
 }
 
-/* The trace tells a third computation as dropped: its iterations were told as stored before. */
+/* A third computation is traced as dropped: its iterations were traced as stored before. */
 TRACING static void trace_commit(struct service *service, const struct part *part)
 {
     const bool is_third = service->verify.disputed > 0 && service_is_third(service, part);
@@ -218,13 +216,12 @@ static int check_payload(const struct service *service, const struct message *me
     return 0;
 }
 
-/* Accepts the next `count` results of a grant: stores them, or passes them on if the job has no output. */
 static int service_take_part(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                              const struct message *message, struct actions *actions, struct error *error)
 {
     if (check_payload(service, message, count, error) < 0)
         return -1;
-    if (count == 0) { /* The last iterations of the grant failed. */
+    if (count == 0) {
         if (grant->stored < grant->count)
             return 0;
         if (service->dependent)
@@ -266,7 +263,7 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
-/* If results are not collected and no other worker has the chunk, its completion also records it as stored. */
+/* If results are not collected and no other worker has the chunk, this record also says that all of it is stored. */
 TRACING static void trace_completion(const struct service *service, unsigned w, struct grant *grant,
                                      const struct request *request)
 {
@@ -286,23 +283,22 @@ TRACING static void trace_completion(const struct service *service, unsigned w, 
     trace_note(service->trace);
 }
 
-/* Records that a chunk is computed. The technique does not learn from chunks with failures, or whose results come from
- * another worker. Returns as service_message(). */
+/* The technique does not learn from chunks with failures, or whose results come from another worker. Returns the same
+ * as service_message(). */
 static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
                           struct error *error)
 {
     struct served *worker = &service->workers[w];
     struct grant *grant = find_grant(worker, request->chunk);
     if (grant == NULL && worker->gone)
-        return 1; /* The worker was declared lost by mistake. */
+        return 1;
     if (grant == NULL)
         return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
     worker->chunks++;
     worker->compute_ns += request->compute_ns;
     worker->wait_ns += request->wait_ns;
     worker->last_done_ns = now_ns;
-    if (request->compute_ns > service->lease.longest_ns * grant->count &&
-        grant->count > 0) /* This is rarely true, so the division costs nothing. */
+    if (request->compute_ns > service->lease.longest_ns * grant->count && grant->count > 0)
         service->lease.longest_ns = request->compute_ns / grant->count;
     grant->computed = true;
     release_chunk(service, worker);
@@ -358,15 +354,15 @@ static void list_completions(const struct message *message, struct completions *
     }
 }
 
-/* True if the worker gets no chunk because its next slot still holds a chunk with outstanding results. This happens if
- * many chunks were assigned and recalled. */
+/* Is the worker's next slot taken by a chunk whose results have not arrived? This happens if many chunks were assigned
+ * and recalled; the worker then gets no chunk. */
 static bool lacks_slot(struct served *worker)
 {
     return worker->asks > 0 && grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0;
 }
 
-/* Handles a REQUEST. Completions are recorded first, so that a learning technique knows them. The answer is sent before
- * the results are stored, because the worker may be waiting for it. */
+/* Completions are recorded first, so that a learning technique knows them. The answer is sent before the results are
+ * stored, because the worker may be waiting for it. */
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                            struct actions *actions, struct error *error)
 {
@@ -400,10 +396,10 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if (service_take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
             return -1;
     }
-    service_note_change(service, w); /* it may have been looked at while it was served */
+    service_note_change(service, w); /* The index may have been updated for this worker while it was served. */
     if (lacked_slot && !lacks_slot(worker))
-        service->elsewhere_due_ns =
-            now_ns; /* This is due at once, but in a later step: the ASSIGNs of this one point into `more`. */
+        /* Workers are served again at once, but in a later step: the ASSIGNs of this step point into `more`. */
+        service->elsewhere_due_ns = now_ns;
     if (service->verify.queued > 0)
         serve_verifications(service, now_ns, actions);
     return 0;
@@ -426,9 +422,8 @@ static int receive_result(struct service *service, unsigned w, uint64_t now_ns, 
     return 0;
 }
 
-/* Handles an ITERATIONS_FAILED: the next iterations of a chunk are finished without a result. In a loop with
- * dependencies it may name any iterations of the chunk that the worker will retry. The owner calls service_serve()
- * afterwards. */
+/* The next iterations of a chunk are finished without a result. In a loop with dependencies the message may name any
+ * iterations of the chunk that the worker will retry. The owner calls service_serve() afterwards. */
 static int receive_iterations_failed(struct service *service, unsigned w, uint64_t now_ns,
                                      const struct iterations_failed *failure, struct actions *actions,
                                      struct error *error)
@@ -481,7 +476,7 @@ static int service_receive_goodbye(struct service *service, unsigned w, const st
         return error_set(error, "sent GOODBYE before it was sent END");
     if (worker->gone)
         return 0;
-    service_drop_unfinished(service, w); /* Because of a drain the worker did not begin these chunks. */
+    service_drop_unfinished(service, w);
     service_forget_recall(service, w);
     worker->gone = true;
     service->count.aside -= worker->is_aside;
@@ -532,7 +527,6 @@ TRACING static void trace_assignment(const struct service *service, unsigned w, 
     trace_note(service->trace);
 }
 
-/* Grants the chunk and adds it to the worker's ASSIGN. Inlined for speed; rare calls use assign_seldom(). */
 static inline __attribute__((always_inline)) struct grant *assign(struct service *service, unsigned w,
                                                                   const struct range *range, enum chunk_reason reason,
                                                                   uint64_t now_ns, struct actions *actions)
@@ -587,7 +581,7 @@ static inline void send_answer(const struct service *service, unsigned w, struct
                  });
 }
 
-/* Sends the ASSIGNs first, so that a worker has its chunk when it is told of its neighbour. */
+/* The ASSIGNs go first, so that a worker has its chunk when it is told of its neighbour. */
 RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
 {
     for (unsigned i = 0; i < service->step.answered_count; i++)
@@ -624,22 +618,21 @@ RARELY static bool widen(struct service *service, struct served *worker)
         free(worker->grants);
     worker->grants = wider;
     worker->slots = slots;
-    /* The worker's chunks are now summed in another order. */
     service_note_change(service, (unsigned)(worker - service->workers));
     return true;
 }
 
-/* True if the worker computes iterations at which workers have died. It gets no other chunk then: with two, the cause
- * of its death would be unclear. */
+/* Does the worker compute iterations at which workers have died? It gets no other chunk then: if it dies with two, the
+ * cause is unclear. */
 RARELY static bool holds_suspects(const struct service *service, struct served *worker)
 {
     const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
     return running != NULL && service_wants_care(service, running);
 }
 
-/* True if the worker may get a chunk now. It may not if its results lag GRANTS_MAX chunks behind, if it has a chunk
- * that must run alone, or if other workers have not had their first chunk. It may not while it owes an answer to a
- * RECALL either: the new chunk could be the end of one that it already has and returns in part. */
+/* May the worker get a chunk now? Not if its results lag GRANTS_MAX chunks behind, if it has a chunk that must run
+ * alone, or if other workers have not had their first chunk. Nor if it owes an answer to a RECALL: the new chunk could
+ * be the end of a chunk that it already has and returns in part. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -661,12 +654,12 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") again%s: it was returned", service->ranks[w],
            range.first, range.first + range.count, isolated ? ", with care" : "");
     assign_seldom(service, w, &range, CHUNK_REASON_REQUEUED, now_ns, actions);
-    service->workers[w].answer.isolated = isolated; /* An isolated chunk is alone in its ASSIGN. */
+    service->workers[w].answer.isolated = isolated;
     return true;
 }
 
-/* Assigns a range of the pool. A range with poisoned iterations is requeued instead, except in a loop with
- * dependencies, whose chunks keep their order. */
+/* A range with poisoned iterations is requeued instead, except in a loop with dependencies, whose chunks keep their
+ * order. */
 RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range,
                                  enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
 {
@@ -725,7 +718,6 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     service->lease.due_ns = 0;
 }
 
-/* Takes a chunk as pool_take() does, and logs which worker it was cut for, unless the owner cuts it at the request. */
 RARELY static bool explain_chunk(struct service *service, unsigned w, struct range *range)
 {
     bool has_own = pool_has_own(&service->pool, w);
@@ -783,7 +775,7 @@ static inline unsigned first_waiting(const struct service *service)
 RARELY static unsigned dequeue_from_line(struct service *service)
 {
     const unsigned w = rope_pop(&service->line.index.line);
-    service_index_note_stale(service, w); /* The worker may just have got a chunk. */
+    service_index_note_stale(service, w);
     return w;
 }
 
@@ -805,7 +797,7 @@ static inline void end_turn(struct service *service)
         service_enqueue(service, w);
 }
 
-/* The same for the worker at `place` of the line, after those before it have been moved to the end. */
+/* Moves the workers before the worker at `place` to the end first. */
 RARELY static void end_turn_at(struct service *service, unsigned place)
 {
     struct rope *line = &service->line.index.line;
@@ -817,7 +809,6 @@ RARELY static void end_turn_at(struct service *service, unsigned place)
     dequeue(service);
 }
 
-/* Gives verifications that became available after the requests were served to workers without a chunk. */
 RARELY static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     const uint64_t assigned = service->assigned, look_ns = now_ns + LEASE_LOOK_NS;
@@ -833,8 +824,7 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
         service->lease.due_ns = look_ns; /* If a worker hangs with a verification, no other event may come. */
 }
 
-/* Returns the number of workers before the first idle one with a slot. The fastest one is moved there if speeds are
- * known. */
+/* If speeds are known, the fastest idle worker is moved to the front. */
 static unsigned before_free(struct service *service)
 {
     struct rope *line = &service->line.index.line;
@@ -844,11 +834,10 @@ static unsigned before_free(struct service *service)
     return rope_before_able(line);
 }
 
-/* Nothing else is left: idle workers copy overdue chunks. */
 RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     if (service->assigned != service->lease.assigned_at_look)
-        service->lease.due_ns = 0; /* New chunks may be due earlier. */
+        service->lease.due_ns = 0;
     service->lease.assigned_at_look = service->assigned;
     for (unsigned left = service->line.count; left > 0 && service->lease.due_ns <= now_ns; left--) {
         const unsigned before = before_free(service);
@@ -859,14 +848,13 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         left -= before;
         const unsigned w = rope_at(&service->line.index.line, before);
         if (has_slot(service, w))
-            assign_copy(service, w, now_ns, actions); /* the next search finds another chunk */
+            assign_copy(service, w, now_ns, actions);
         end_turn_at(service, before);
     }
     if (service->lease.due_ns <= now_ns)
         service->lease.due_ns = now_ns + LEASE_LOOK_NS;
 }
 
-/* Nothing is left to hand out: recalls work that has not begun, and copies overdue work that has. */
 RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     uint64_t assigned = service->assigned;
@@ -878,14 +866,14 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
         service_give_up_late_recalls(service, now_ns, actions);
         service_release_copies(service, now_ns);
         if (service->recall.count > 0)
-            service->elsewhere_due_ns =
-                now_ns; /* This is due at once, but in a later step: the ASSIGNs of this one point into `more`. */
+            /* Workers are served again at once, but in a later step: the ASSIGNs of this step point into `more`. */
+            service->elsewhere_due_ns = now_ns;
         service_recall(service, now_ns, actions);
     }
     if (!service->recall.awaits_stolen)
         serve_copies(service, now_ns, actions);
     else
-        service->lease.due_ns = now_ns; /* The stolen work is served first. */
+        service->lease.due_ns = now_ns;
     service->recall.awaits_stolen = false;
     if (service_recalls(service) && service->recall.copies_due_ns < service->elsewhere_due_ns)
         service->elsewhere_due_ns = service->recall.copies_due_ns;
@@ -907,7 +895,7 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
-/* True if only an idle worker can get work now: all that is left is reserved for idle workers or for first chunks. */
+/* Can only an idle worker get work now, because all that is left is reserved for idle workers or for first chunks? */
 static bool is_for_free_ones(const struct service *service)
 {
     if (service->count.beginners > 0 && service_recalls(service))
@@ -920,7 +908,7 @@ static bool is_for_free_ones(const struct service *service)
 }
 
 /* Ends the turn of a worker that got nothing, as did the last `lagging` workers of the queue. If only an idle worker
- * can get something, the workers before the first idle one are moved to the end too. Returns how many workers at the
+ * can get something, the workers before the first idle worker are moved to the end too. Returns how many workers at the
  * end got nothing. */
 RARELY static unsigned pass_over(struct service *service, unsigned lagging)
 {
@@ -949,11 +937,11 @@ RARELY static void count_plenty(struct service *service)
         service_index_end(service);
 }
 
-/* Called when a worker with a slot got nothing. True if no other worker can get anything either. */
+/* Returns true if no other worker can get anything either. */
 RARELY static bool is_out_of_work(const struct service *service, const struct event *event, bool *has_nothing)
 {
     if (service->state == SERVICE_ENDING)
-        return true; /* The owner failed to cut, and the queue is empty. */
+        return true;
     if (service->reasons != NULL)
         explain_wait(service, event);
     *has_nothing = service->requeued.count + service->recall.count == 0;
@@ -974,7 +962,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
         }
         if (has_room && is_out_of_work(service, actions->event, &has_nothing))
             break;
-        lagging = pass_over(service, lagging); /* The requeued work is for another worker, or for later. */
+        lagging = pass_over(service, lagging);
     }
     send_answers(service, actions);
     if (has_nothing && service->source != SOURCE_FLOWS)
@@ -1025,7 +1013,7 @@ void service_stored(struct service *service, const struct event *event, struct a
 {
     const struct part *part = &event->part;
     if (part_is_unwanted(part))
-        return; /* The results were dropped: no worker waits for them. */
+        return;
     assert(service->parts_on_way > 0 && "what is stored was on its way");
     service->parts_on_way--;
     service->traced_ns = event->now_ns;
@@ -1038,7 +1026,7 @@ void service_stored(struct service *service, const struct event *event, struct a
         ; /* another worker computes all of it */
     else if (event->text == NULL)
         commit(service, part);
-    else /* The disk failed. */
+    else
         service_note_part(service, CHUNK_DROPPED, part->worker, part->chunk, part->first, part->count);
     if (!event->lost)
         service_serve(service, event->now_ns, actions);
@@ -1055,7 +1043,7 @@ void service_close(struct service *service, const struct actions *actions)
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)
 {
     if (service->state != SERVICE_ENDING) {
-        send_answers(service, actions); /* These chunks were assigned in this step before the end. */
+        send_answers(service, actions);
         service_close(service, actions);
     }
     service->leaving.is_late = end->late && !end->drain;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Serving workers: the request queue, the task pool, the grants of each worker, and the collection of results. A master
- * serves its own workers with it, and in the central topology the supermaster serves all workers.
+ * serves its own workers with it; in the central topology the supermaster serves all workers.
  *
  * The owner fills the pool and is told what has been stored. The way of a chunk: pool, ASSIGN (it is now a grant),
  * REQUEST with DONE, STORE or COLLECT of its results if the job has an output, committed. Nothing is allocated per
  * chunk.
  *
- * Work of a lost worker, and iterations that failed, are requeued and handed out before anything else; failed ones go
- * to another worker if there is one. Deaths and failures are recorded in `poisons`: iterations at which workers died
- * are run in a child process, or one by one if the kernel cannot run there, so that the guilty iteration is found and
- * kills nothing else. After too many deaths or failures they are given up.
+ * Work of a lost worker, and iterations that failed, are requeued and handed out before anything else; failed
+ * iterations go to another worker if there is one. Deaths and failures are recorded in `poisons`: iterations at which
+ * workers died are run in a child process, or alone if the kernel cannot run there, so that the guilty iteration is
+ * found and kills nothing else. After too many deaths or failures they are given up.
  *
  * When nothing is left to hand out, work that has not begun is recalled and given to idle workers: see recall.c. When
  * all has begun, the work of a worker that has been silent for too long is copied to another. The copy that sends
- * results first counts; the results of the other are dropped, and it is stopped at its next iteration. At any time
- * every iteration is in exactly one place: in the pool, with one worker whose results count (or two that have sent none
- * of them yet), on its way to the disk, requeued, recalled, or committed. */
+ * results first counts; the results of the other are dropped, and its worker stops at its next iteration. At any time
+ * every iteration is in exactly one place: in the pool, with one worker whose results count (or with two that have sent
+ * none of them yet), on its way to the disk, requeued, recalled, or committed. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -44,37 +44,36 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 {
     return poison->deaths >= (are_dependent ? DEPENDENT_DEATHS_MAX : DEATHS_MAX) || poison->failures > retries;
 }
-/* For this time after a failure, only workers other than the one that failed get the failed iterations. */
+/* For this time after a failure, only other workers get the failed iterations. */
 #define ELSEWHERE_NS 1000000000u
 /* While work may be recalled, a worker answers at the end of an iteration. Its grants are copied after it has been
- * silent for SILENCE_FACTOR times the longest iteration so far if it has one iteration left, and for
- * SILENCE_FACTOR_ASKED times that iteration if it owes an answer, but not before SILENCE_MIN_NS. */
+ * silent for a multiple of the longest iteration so far: SILENCE_FACTOR if it has one iteration left,
+ * SILENCE_FACTOR_ASKED if it owes an answer; but not before SILENCE_MIN_NS. */
 #define SILENCE_FACTOR       2
 #define SILENCE_FACTOR_ASKED 4
 #define SILENCE_MIN_NS       10000000u
 /* A worker faster by this factor may copy a grant after the shortest silence. */
 #define FASTER_FACTOR 1.75
-/* The lease of a chunk, after which it is overdue, is this many times its expected duration; used while work is not
+/* The lease of a chunk is this many times its expected duration; the chunk is overdue after it. Used while work is not
  * recalled. */
 #define LEASE_FACTOR 10
 /* Lower limit of a lease, because a core may be busy with something else for a while. */
 #define LEASE_MIN_NS 10000000000u
-/* The lease until a first chunk is finished, because the duration of chunks is unknown until then. */
+/* The lease until a first chunk is finished: before that, the duration of chunks is unknown. */
 #define LEASE_UNKNOWN_NS 60000000000u
 /* Time between two searches for an overdue chunk if no idle worker could get a copy. */
 #define LEASE_LOOK_NS 5000000u
 /* A worker is declared lost if it has not left this long after it could have: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
-/* After an END with `late`, a worker is declared lost if it has not left this long after another worker left. */
+/* Instead of LEAVE_NS after an END with `late`. The time begins again while other workers leave. */
 #define LEAVE_LATE_NS 150000000u
 
 /* Value of `record_bytes` if results may have any size. */
 #define RECORD_VARIABLE UINT64_MAX
 
-/* Whose results count for a grant of which another worker may have a copy. */
 enum copy_owner {
     OWNER_SELF,
-    OWNER_UNDECIDED, /* two workers have a copy; those of the first one to send results will count */
+    OWNER_UNDECIDED, /* two workers have a copy; the first one to send results decides */
     OWNER_OTHER,     /* results of the other worker count; those of this worker are dropped */
     OWNER_VERIFY,    /* results of this worker are only compared with stored ones: see verify.h */
 };
@@ -88,25 +87,24 @@ struct grant {
     bool computed;
     uint8_t copy_owner;
     bool flawed : 1;
-    bool was_copied : 1;    /* another worker was given a copy */
-    bool may_return : 1;    /* OWNER_UNDECIDED: the copy is old enough for a part of it to be recalled */
-    bool is_told_whole : 1; /* CHUNK_COMPUTED in the trace has said that all of the chunk is stored */
+    bool was_copied : 1;
+    bool may_return : 1;
+    bool is_told_whole : 1;
     union {
         struct {
-            uint32_t other_worker,
-                other_chunk; /* OWNER_UNDECIDED: worker and chunk of the other copy. OWNER_VERIFY: `other_worker` is an
-                                index in the list of verifications, and `other_chunk` is unused */
+            /* OWNER_UNDECIDED: worker and chunk of the other copy. OWNER_VERIFY: `other_worker` is an index in the list
+             * of verifications, and `other_chunk` is unused. */
+            uint32_t other_worker, other_chunk;
         };
         uint64_t digest; /* in a loop with dependencies, where no chunk is copied: digest of the stored results */
     };
 };
 
-/* Whether work may be recalled from a worker. */
 enum recall_state {
     RECALL_POSSIBLE,
     RECALL_FUTILE,
-    RECALL_LATE,     /* a RECALL was sent; the service no longer waits for the answer */
-    RECALL_SENT,     /* a RECALL was sent, and the service waits for the answer */
+    RECALL_LATE, /* a RECALL was sent; the service no longer waits for the answer */
+    RECALL_SENT,
     RECALL_OUTDATED, /* like RECALL_SENT, but the worker has got more chunks since the RECALL */
 };
 
@@ -119,18 +117,19 @@ struct served {
     uint8_t recall;
     uint8_t owed; /* number of RETURNED messages that the worker must still send: see service_check() */
     bool recalled_all;
-    bool shuns_verifications; /* the worker has returned a verification, and gets no other while it holds chunks */
-    bool is_aside;            /* the worker gets no more chunks and is not in the queue: see service_put_aside() */
-    bool is_wrong;            /* two other workers agree that its results are wrong; the owner does not know it yet */
-    bool is_revoked;          /* the worker owes an answer to a RECALL, and STEAL was tried */
+    bool shuns_verifications;
+    bool is_aside; /* the worker gets no more chunks and is not in the queue: see service_put_aside() */
+    bool is_wrong; /* two other workers agree that its results are wrong; the owner does not know it yet */
+    bool is_revoked;
     bool is_stale;
-    uint16_t load;      /* load of the worker's core, from its REQUEST; 0: unknown */
-    uint16_t load_told; /* load that the owner has reported; only the owner uses it */
+    uint16_t load; /* load of the worker's core, from its REQUEST; 0: unknown */
+    uint16_t load_told;
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns;
     uint64_t asked_ns;
-    uint64_t
-        heard_ns;   /* when its latest message arrived or, before the first one, when the service began to serve it */
+    /* Time of its latest message or, if later, of the latest RECALL (not RECALL_ALL) or of its adoption with a chunk;
+     * 0: none yet. */
+    uint64_t heard_ns;
     double probe_s; /* its time for a probe iteration: see service_note_speeds(); 0: unknown */
     uint64_t messages, bytes;
     struct grant *grants; /* [slots], indexed by chunk number modulo `slots`; owned if slots > GRANTS_LEAST */
@@ -142,13 +141,13 @@ struct served {
 struct service_ops {
     /* Called if a worker waits and the pool is empty, so that the owner can fill the pool. May be NULL. */
     void (*on_empty)(void *owner, unsigned worker);
-    /* Called when a chunk is finished, before the worker's next request is served. The measurement does not include the
-     * wait before a worker's first chunk, which lasts until all workers are probed. NULL if the technique does not
+    /* Called after a chunk is finished and before the worker's next request is served. The measurement does not include
+     * the wait before a worker's first chunk, which lasts until all workers are probed. NULL if the technique does not
      * learn. */
     void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
-    /* Called when a part is stored, or has no results to store. In a loop with dependencies it is a whole chunk. */
+    /* Called after a part is stored, or has no results to store. In a loop with dependencies it is a whole chunk. */
     void (*committed)(void *owner, const struct part *part);
-    /* Called when iterations failed on the worker of rank `failure->id`; `failure->final`: they are given up. */
+    /* Called if iterations failed on the worker of rank `failure->id`; `failure->final`: they are given up. */
     void (*failed)(void *owner, const struct iterations_failed *failure);
     /* Called in a loop with dependencies if another process assigned the chunk before `neighbour->first`, so that the
      * owner can tell that process. May be NULL if this service has all workers. */
@@ -161,8 +160,7 @@ struct requeued {
     uint64_t since_ns;
 };
 
-/* A lost worker that the owner must report. `chunks`: how many of its chunks are handed out again; `running`: what it
- * was probably computing. */
+/* `chunks`: how many chunks of the lost worker are handed out again; `running`: what it was probably computing. */
 struct loss {
     unsigned worker;
     uint64_t chunks;
@@ -178,7 +176,7 @@ enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
 enum service_news {
     SERVICE_HAS_LOST = 1 << 0,
     SERVICE_GAVE_UP = 1 << 1,
-    SERVICE_RETURNED = 1 << 2, /* a worker has returned work, which is not assigned yet */
+    SERVICE_RETURNED = 1 << 2,
     SERVICE_COUNTED = 1 << 3,
     SERVICE_NO_MEMORY = 1 << 4,
     SERVICE_DIFFERED = 1 << 5,
@@ -191,37 +189,37 @@ struct service_config {
     const unsigned *ranks;
     unsigned workers;
     unsigned pool_capacity;
-    bool absent;           /* no worker is served until service_adopt() */
+    bool absent;
     uint64_t record_bytes; /* result bytes per iteration, or RECORD_VARIABLE; 0: results are only digested */
     bool no_speculation;
-    bool no_isolation; /* the kernel cannot run in child processes, so iterations at which workers died go one by one */
-    bool dependent; /* iterations need the ones before them: no chunk is handed out twice, and each worker is told which
-                       one has the next chunk */
-    uint64_t first; /* first iteration of the loop; only used if `dependent` */
+    bool no_isolation;
+    /* Each iteration may need results of earlier ones: no chunk is handed out twice, and each worker is told which
+     * worker has the next chunk. */
+    bool dependent;
+    uint64_t first;
     const struct service_ops *ops;
     void *owner;
 };
 
-/* Workers that wait for a chunk, in the order of their requests. */
 struct service_line {
     unsigned *ring;
     unsigned first;
-    unsigned count;       /* length of the ring or, while the index is on, of `index.line` */
-    unsigned passed_over; /* how many consecutive workers were moved to the end of the ring without a chunk */
-    unsigned asks;        /* chunks requested by these workers and by those with `is_aside` */
+    unsigned count;
+    unsigned passed_over;
+    unsigned asks; /* chunks requested by these workers and by those with `is_aside` */
     struct service_index index;
 };
 
 struct service_count {
     unsigned busy;
     unsigned present;
-    unsigned beginners; /* present workers that have had no chunk yet */
+    unsigned beginners;
     unsigned gone;
-    unsigned aside; /* present workers with `is_aside` that are not gone */
+    unsigned aside;
 };
 
-/* Buffers for the ASSIGNs of one step, both owned: `more` is [worker_count * SERVICE_MORE]; `answered` lists the
- * workers that get one. */
+/* Buffers for the ASSIGNs of one step; owned: `more` is [worker_count * SERVICE_MORE], `answered` lists the workers
+ * that get one. */
 struct service_step {
     unsigned char *more;
     unsigned *answered;
@@ -235,36 +233,34 @@ struct service_requeued {
     bool is_deadly; /* each range begins with iterations at which a worker died */
 };
 
-/* A chunk of which two workers have a copy. A part of the copy may be recalled from `due_ns` on. */
 struct copy_due {
     uint64_t due_ns;
     unsigned worker;
     uint32_t chunk;
 };
 
-/* Work that is taken back from workers that have not begun it, and given to idle workers. See recall.c. */
 struct service_recall {
     struct range *ranges;
     unsigned count;
     size_t capacity;
     unsigned open;
-    uint64_t assigned_at_futile; /* value of `assigned` when no worker was left to ask; NEVER: one may be left */
-    uint64_t due_ns;             /* when to check for late answers; NEVER: no worker owes one */
-    struct copy_due *copies;     /* [copies_count] a heap; the earliest `due_ns` is first; owned */
+    /* value of `assigned` when no worker could be asked for work; NEVER: there may be such a worker */
+    uint64_t assigned_at_futile;
+    uint64_t due_ns;
+    struct copy_due *copies; /* [copies_count] a heap; the earliest `due_ns` is first; owned */
     size_t copies_count, copies_capacity;
-    uint64_t copies_due_ns;     /* when a part of a copy may be recalled next; NEVER: there is no copy */
-    unsigned waiting_elsewhere; /* for how many idle workers of other services work is recalled here */
-    bool awaits_stolen;         /* this step asked for a STEAL, so no chunk is copied before its result is handed out */
-    uint64_t fruitful;          /* number of RECALLs that brought work back */
-    uint64_t iterations;        /* number of iterations that were recalled and handed out here */
+    uint64_t copies_due_ns;
+    unsigned waiting_elsewhere;
+    bool awaits_stolen; /* This step asked for a STEAL, so no chunk is copied before its result is handed out. */
+    uint64_t fruitful;
+    uint64_t iterations;
 };
 
-/* When to search for overdue chunks: see reissue.c. */
 struct service_lease {
-    uint64_t due_ns; /* time of the next search; 0: at once */
+    uint64_t due_ns;
     uint64_t longest_ns;
     uint64_t assigned_at_look;
-    bool has_copied; /* a chunk was copied, so results may arrive that a busy worker is still computing */
+    bool has_copied;
 };
 
 struct service_losses {
@@ -279,7 +275,6 @@ struct service_given_up {
     size_t capacity;
 };
 
-/* In SERVICE_ENDING: how long the service waits for workers that have not left. */
 struct service_leaving {
     uint64_t due_ns;
     unsigned gone_at_look;
@@ -288,8 +283,8 @@ struct service_leaving {
 
 struct service_order {
     uint64_t first;
-    struct boundary_list ends;       /* ends of assigned chunks whose next chunk is not assigned */
-    struct boundary_list beginnings; /* beginnings of assigned chunks whose previous chunk is not assigned */
+    struct boundary_list ends;
+    struct boundary_list beginnings;
 };
 
 struct service_tally {
@@ -315,10 +310,10 @@ struct service {
     struct service_count count;
     uint64_t record_bytes;
     bool no_speculation, no_isolation, dependent;
-    bool has_speeds; /* all probe_s are known, and some workers are much faster than others */
+    bool has_speeds;
     bool may_grow;
     bool out_of_memory;
-    unsigned parts_on_way; /* unanswered STOREs and COLLECTs */
+    unsigned parts_on_way;
     unsigned state;
     unsigned news;
     unsigned source;
@@ -330,9 +325,9 @@ struct service {
     struct service_leaving leaving;
     struct service_order order;
     struct service_tally tally;
-    struct poison_set poisons; /* deaths and failures of iterations that are neither done nor given up */
+    struct poison_set poisons;
     /* When to serve waiting workers again: failed iterations are then no longer reserved for another worker, a part of
-     * a copy may be recalled, or work is left that this step could not assign any more. */
+     * a copy may be recalled, or this step left work that it could not assign any more. */
     uint64_t elsewhere_due_ns;
     uint64_t failed_ns;
     uint64_t first_assign_ns; /* when the first chunk was assigned; NEVER: none was assigned yet */
@@ -343,16 +338,16 @@ struct service {
 int service_init(struct service *service, const struct service_config *config);
 void service_fini(struct service *service);
 
-/* Grows the room to `workers` workers. -1: out of memory; the state is consistent. */
+/* -1: out of memory; the state is consistent. */
 int service_reserve(struct service *service, unsigned workers);
 
-/* Adds workers for which there is room. `ranks`: the sorted ranks of all workers, borrowed; it replaces the previous
- * array. The new workers are not served until service_adopt(). */
+/* Adds workers, for which there must be room. `ranks`: the sorted ranks of all workers, borrowed; it replaces the
+ * previous array. The new workers are not served until service_adopt(). */
 void service_add_workers(struct service *service, const unsigned *ranks, unsigned workers);
 
 unsigned service_find(const struct service *service, unsigned rank);
 
-/* True if the loop cannot go on without the worker, because it holds work that no other worker may compute. */
+/* True if the loop cannot go on without the worker, because no other worker may compute the work that it holds. */
 bool service_needs(const struct service *service, unsigned rank);
 
 /* Sets mean_s[worker_count], the seconds that the same probe iterations took on each worker. At the end of the loop a
@@ -363,21 +358,21 @@ void service_note_speeds(struct service *service, const double *mean_s);
  * only if its lease is over. When no more can be added, waiting workers are served at once. */
 void service_note_growth(struct service *service, bool may_grow);
 
-/* Handles a REQUEST, RESULT, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. Returns -1 for an invalid message, and 1
- * for a message of a worker declared lost, which is ignored. After an ITERATIONS_FAILED the owner calls
+/* Handles a REQUEST, RESULT, RETURNED, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. Returns -1 for an invalid
+ * message, and 1 for a message of a worker declared lost, which is ignored. After an ITERATIONS_FAILED the owner calls
  * service_serve(). */
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
 
-/* Handles EVENT_STOLEN of worker `w`, to which the previous step sent a RECALL. -1: the worker had no such chunk. */
+/* -1: the worker had no such chunk. */
 int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const struct stolen *stolen,
                    struct actions *actions, struct error *error);
 
-/* Handles EVENT_STORED. Commits the part if it was stored. If its sender was lost before all of it arrived, requeues
- * the part, and the owner calls service_serve() afterwards. If the disk failed, the part is never committed. */
+/* Commits the part of EVENT_STORED if it was stored. If its sender was lost before all of it arrived, requeues the
+ * part; the owner calls service_serve() afterwards. If the disk failed, the part is never committed. */
 void service_stored(struct service *service, const struct event *event, struct actions *actions);
 
-/* Declares worker `w` lost, unless it has left. The owner calls service_serve() afterwards. */
+/* No effect if worker `w` has left. The owner calls service_serve() afterwards. */
 void service_lost(struct service *service, unsigned w, uint64_t now_ns);
 
 /* Begins to serve worker `w`. The chunk `running`, which the worker computes and which may be empty, becomes its first
@@ -386,26 +381,24 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
                    struct actions *actions);
 
 /* Excludes worker `w`: it gets no more chunks, and those that it has not begun are recalled. It finishes the others and
- * waits for the END. No effect if the worker is already excluded, gone, or not served here. */
+ * waits for the END. No effect if it is already excluded, gone, or not served here. */
 void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions);
-/* Ends what service_put_aside() did for worker `w`. The owner calls service_serve() afterwards. */
+/* The owner calls service_serve() afterwards. */
 void service_take_back(struct service *service, unsigned w);
 
-/* These change the record of deaths and failures of iterations: add to it, raise it to at least `known`, or remove
- * it. */
+/* These add to the record of deaths and failures of iterations, raise it to at least `known`, or remove it. */
 void service_poison(struct service *service, const struct poison *more);
 void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
-/* Takes a range away to give it to another service: a requeued one, or a recalled one for which no worker here waits.
- * False if there is no such range. */
+/* Takes a range away for another service: a requeued range, or a recalled range for which no worker here waits. Returns
+ * false if there is none. */
 bool service_take_away(struct service *service, struct range *range);
 
-/* Handles EVENT_TIMER: searches for overdue chunks and declares workers lost that have not left in time. */
 void service_expire(struct service *service, uint64_t now_ns, struct actions *actions);
 
-/* Declares workers with overdue chunks lost. For the case that only workers of other services are idle, because these
- * can get the work only after its worker is lost. */
+/* Declares workers with overdue chunks lost. Needed if only workers of other services are idle: they can get the work
+ * only after the worker that has it is lost. */
 void service_lose_overdue(struct service *service, uint64_t now_ns);
 
 /* Returns when service_expire() must be called; mostly NEVER. */
@@ -428,10 +421,8 @@ static inline unsigned service_able(const struct service *service)
     return service->count.present - service->count.gone - service->count.aside;
 }
 
-/* Returns the number of workers with `is_aside` that hold no chunk. */
 unsigned service_idle_aside(const struct service *service);
 
-/* Returns the number of workers without a chunk, which wait for work or are about to request it. */
 static inline unsigned service_idle(const struct service *service)
 {
     unsigned idle_aside = service->count.aside > 0 ? service_idle_aside(service) : 0;
@@ -440,26 +431,21 @@ static inline unsigned service_idle(const struct service *service)
 
 bool service_recall_is_over(struct service *service);
 
-/* Sets for how many waiting workers of other services this service recalls work too; 0: for none. No effect if
- * service_recall_is_over(). */
 void service_recall_for_others(struct service *service, unsigned waiting, uint64_t now_ns, struct actions *actions);
 
 uint64_t service_recalled_iterations(const struct service *service);
 
-/* Takes up to `most` ranges for `waiting` workers of other services, and returns how many. It takes recalled ranges; if
- * there are none, a share of the pool or of the requeued work. */
+/* Takes up to `most` ranges for `waiting` workers of other services, and returns how many: recalled ranges; if there
+ * are none, a share of the pool or of the requeued work. */
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most);
 
 /* Assigns chunks to waiting workers while there are any. Call it at most once per step. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
 
-/* Sends END to every worker that has not left, possibly again, and stops serving. */
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
 
-/* Like service_end(), but sends no END. */
 void service_close(struct service *service, const struct actions *actions);
 
-/* Sets what the owner gets if it asks others for chunks; initially SOURCE_FLOWS. */
 static inline void service_set_source(struct service *service, enum service_source source)
 {
     service->source = source;
@@ -481,21 +467,20 @@ const unsigned char *service_take_given_up(struct service *service, unsigned mos
 
 struct recovery_counts service_take_counts(struct service *service);
 
-/* Fills `verified` with the news of verification, which contain at most one mismatch. False if there are no news. */
+/* Returns false if there are no news. */
 bool service_take_verified(struct service *service, struct verified *verified);
 
 /* Returns the next worker to drop because two others agree that its results are wrong, or worker_count. The reason is
- * valid for the service's life. Call it once per step after SERVICE_DIFFERED; there may be more in the next step. */
+ * valid for the service's life. Call it once per step after SERVICE_DIFFERED; the next step may have more. */
 unsigned service_take_wrong(struct service *service, const char **reason);
 
-/* Notes, in a loop with dependencies, that another process has assigned the chunk that begins at `neighbour->first`.
- * False if that contradicts what this service has assigned. */
+/* In a loop with dependencies: another process has assigned the chunk that begins at `neighbour->first`. Returns false
+ * if that contradicts what this service has assigned. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
 
-/* For the journal of a loop with dependencies: of the open chunks that end at or after `at`, asks the worker of the
- * lowest one to send the boundary data at its end to the supermaster. No effect if there is no such chunk. */
+/* For the journal of a loop with dependencies: asks the worker with the lowest open chunk that ends at or after `at` to
+ * send the boundary data at that end to the supermaster. No effect if there is no such chunk. */
 void service_ask_for_boundary(struct service *service, uint64_t at, unsigned supermaster, struct actions *actions);
-/* Forwards boundary data from the journal to the worker whose chunk begins with them, if it is still there. */
 void service_pass_boundary(const struct service *service, const struct message *message, struct actions *actions);
 
 bool service_is_over(const struct service *service);
@@ -508,8 +493,8 @@ void service_check(const struct service *service);
  * dependencies. */
 uint64_t service_open_iterations(const struct service *service);
 
-/* Describes the oldest unfinished chunk of worker `w`: sets `*chunk`, how many of its iterations have no results, and
- * since when the worker has had it. False if the worker has no chunk. */
+/* The oldest unfinished chunk of worker `w`: sets `*chunk`, how many of its iterations have no results, and since when
+ * the worker has had it. Returns false if the worker has no chunk. */
 bool service_running(const struct service *service, unsigned w, struct range *chunk, uint64_t *left,
                      uint64_t *since_ns);
 

@@ -24,7 +24,7 @@ static inline void service_note_part(const struct service *service, enum trace_r
         service_trace_part(service, kind, w, chunk, &(struct range){first, count});
 }
 
-/* Traces the rest of a grant as lost or undone; with dependencies the whole chunk. */
+/* With dependencies the whole chunk is traced. */
 static inline void service_note_rest(const struct service *service, enum trace_record_kind kind, unsigned w,
                                      const struct grant *grant)
 {
@@ -32,9 +32,9 @@ static inline void service_note_rest(const struct service *service, enum trace_r
     service_note_part(service, kind, w, grant->chunk, grant->first + told, grant->count - told);
 }
 
-/* Returns when a part of the copy, the later of two grants, may be recalled: when its worker has had it for half as
- * long as the other one had the chunk before. The other worker may be in a long iteration. A worker as fast as that has
- * then probably reached that iteration, and does not return it; earlier it would, and a third worker would begin it
+/* Returns when a part of the copy, the later of two grants, may be recalled: after its worker has had it for half as
+ * long as the other worker had the chunk before. The other worker may be in a long iteration. A worker as fast as that
+ * has then probably reached that iteration, and does not return it; earlier it would, and a third worker would begin it
  * anew. */
 static inline uint64_t service_copy_due_ns(const struct grant *one, const struct grant *other)
 {
@@ -45,7 +45,6 @@ static inline uint64_t service_copy_due_ns(const struct grant *one, const struct
 
 void service_note_copy(struct service *service, unsigned w, const struct grant *grant);
 
-/* Allows parts of those copies to be recalled whose service_copy_due_ns() is over. */
 void service_release_copies(struct service *service, uint64_t now_ns);
 
 void service_begin_to_serve(struct service *service, unsigned w);
@@ -54,18 +53,17 @@ void service_enqueue(struct service *service, unsigned w);
 
 void service_leave_queue(struct service *service, unsigned w);
 
-/* Switches the index on. False if memory runs out: nothing is recalled or copied then. */
+/* Returns false if memory runs out: nothing is recalled or copied then. */
 bool service_index_begin(struct service *service);
 void service_index_end(struct service *service);
 void service_index_fini(struct service *service);
-/* Notes that the holdings or the recall state of worker `w` have changed, so that the index must be updated. */
 void service_index_note_stale(struct service *service, unsigned w);
 static inline void service_note_change(struct service *service, unsigned w)
 {
     if (__builtin_expect(service->line.index.is_on, 0))
         service_index_note_stale(service, w);
 }
-/* Updates the index for the noted workers. Call it before the following functions. */
+/* Call it before the following functions. */
 void service_index_update(struct service *service);
 static inline unsigned service_index_askable(const struct service *service)
 {
@@ -84,19 +82,17 @@ static inline bool service_recalls(const struct service *service)
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions);
 int service_receive_returned(struct service *service, unsigned w, const struct message *message,
                              struct actions *actions, struct error *error);
-/* True if returned work is left, but no worker waits for it, because that one was lost or has got other work. */
 static inline bool service_has_vain_recall(const struct service *service)
 {
     return service->recall.count > 0 && service->line.count == 0;
 }
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);
 bool service_may_be_asked(const struct service *service, unsigned w);
-/* These fill in the index's bounds for worker `w`: the first if the worker is askable, the second for another worker
- * that holds chunks. */
+/* These fill in the index's bounds for worker `w`: the first if it is askable, the second if it holds chunks and is not
+ * askable. */
 void service_hold_for_recall(const struct service *service, unsigned w, struct holding *holding);
 void service_hold_for_copy(const struct service *service, unsigned w, struct holding *holding);
 void service_give_up_recall(struct service *service, unsigned w);
-/* Stops waiting for late answers to RECALLs, and sets the time of the next check. */
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns, struct actions *actions);
 /* Makes worker `w` give up what it has not begun, if its results no longer count or if it has `is_aside`. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions);
@@ -107,57 +103,52 @@ void service_verify_fini(struct service *service);
 int service_verify_reserve(struct service *service, unsigned workers);
 void service_verify_add_workers(struct service *service, unsigned workers);
 void service_verify_check(const struct service *service);
-/* True if the stored part is selected for verification. It is then held back until a second worker has computed it. */
+/* Returns true if the stored part is selected for verification. It is then held back until a second worker has computed
+ * it. */
 bool service_hold_back(struct service *service, const struct part *part);
-/* True if the part comes from a third computation. When such a part is stored, service_take_third() handles it. */
 bool service_is_third(struct service *service, const struct part *part);
 bool service_take_third(struct service *service, const struct part *part);
 struct verification *service_next_verification(struct service *service, unsigned w);
 void service_begin_verification(struct service *service, struct verification *verification, unsigned w,
                                 struct grant *grant);
-/* Takes the next `count` results of a second or third computation. Returns true if the results were only compared, and
- * false if they must be stored. */
+/* Returns false if the results must be stored, true if they were only compared. */
 bool service_verify_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest);
-/* Notes that worker `w` does not complete the verification: results that still arrive are dropped, and another worker
- * is to compute the range. `was_lost`: the worker died, hangs or failed; such a computation is repeated at most
- * VERIFY_TRIES_MAX times. */
+/* Worker `w` does not complete the verification: its results are dropped, and another worker is to compute the range.
+ * `was_lost`: it died, hangs or failed; such a computation is repeated at most VERIFY_TRIES_MAX times. */
 void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost);
-/* Returns when worker `w` may take over an overdue verification: at `end_ns` if `w` may compute it; otherwise only when
- * the worker that computes it hangs. */
+/* Returns when worker `w` may take over an overdue verification: at `end_ns` if `w` may compute it; otherwise only
+ * after the worker that computes it has hung. */
 uint64_t service_verify_end_ns(const struct service *service, const struct grant *grant, unsigned w, uint64_t end_ns);
 void service_verify_end(struct service *service);
 /* If workers wait, but only verifications are left that other workers must compute, sets the time to check whether
  * those other workers hang. */
 void service_verify_look(struct service *service, uint64_t now_ns);
-/* Accepts parts without verification for which no other worker is left; does nothing before `close_due_ns`. */
+/* Accepts parts without verification if no other worker is left for them. Does nothing before `close_due_ns`. */
 void service_verify_expire(struct service *service, uint64_t now_ns);
 
 void service_check_memory(struct service *service, int result);
-/* Requeues the range, or gives it up if it failed too often. True if any of it is requeued. */
+/* Returns false if all of the range is given up, because it failed too often. */
 bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns);
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns);
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
-/* Notes that this copy of a shared grant ends; from now on only the results of the other copy count. */
 void service_unshare(struct service *service, const struct grant *grant);
 struct grant *service_running_grant(struct served *worker);
-/* True if a copy of the rest of the grant must run in a child process: a worker was lost with it, or an earlier copy
- * did not help, so its iterations may kill workers faster than losses become known. */
+/* Must a copy of the rest of the grant run in a child process? Yes if a worker was lost with it, or if an earlier copy
+ * did not help: its iterations may kill workers faster than losses become known. */
 bool service_wants_care(const struct service *service, const struct grant *grant);
 void service_note_try(struct service *service, unsigned w, const struct iterations_failed *failure);
-/* Handles the failure of the next iterations of a grant; they already count as finished. */
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
                                const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions);
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
-/* Returns when the answer of a worker becomes late that was last heard at `heard_ns`; NEVER if `heard_ns` is NEVER. */
+/* `heard_ns`: when the worker was last heard. Returns when its answer becomes late; NEVER if `heard_ns` is NEVER. */
 uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns);
-/* Finds the chunk that is overdue for the longest time, of a worker other than `w`, and sets `*other` to its worker.
- * Returns NULL if no chunk is overdue. */
+/* Finds the chunk that has been overdue longest, of a worker other than `w`, and sets `*other` to its worker. Returns
+ * NULL if no chunk is overdue. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
 void service_take_over(struct service *service, struct grant *grant, struct actions *actions);
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker, struct actions *actions);
-/* Handles the arrival of the next `count` results of a shared grant. Returns true if they are dropped, and then skips
- * them. */
+/* Returns true if the results are dropped; they are then skipped. */
 bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                    const struct message *message, struct actions *actions);

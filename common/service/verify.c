@@ -187,8 +187,8 @@ static bool may_verify(const struct verification *verification, unsigned w)
     return verification->not_with != w && verification->tries < VERIFY_TRIES_MAX;
 }
 
-/* Takes the first verification with a history that worker `w` may compute. One that must run in a child process goes to
- * a worker without other chunks, so that the cause of a death stays clear. */
+/* Takes the first verification with a history that worker `w` may compute. If it must run in a child process, the
+ * worker must hold no other chunk, so that the cause of a death stays clear. */
 static struct verification *next_unusual(struct service *service, unsigned w)
 {
     struct verify *verify = &service->verify;
@@ -237,7 +237,7 @@ static struct verification *verification_of(const struct service *service, unsig
     struct verification *verification = &service->verify.list[grant->other_worker];
     assert(verification->computed > 0 && verification->verifier == w && verification->chunk == grant->chunk &&
            "who computes a second time is known");
-    (void)w; /* `w` is unused without assertions. */
+    (void)w;
     return verification;
 }
 
@@ -266,7 +266,7 @@ static void let_go(struct service *service, struct verification *verification, u
     service->ops->committed(service->owner, &part);
 }
 
-/* No worker can verify the range. If the service is ending it stays undone, and a resumed run computes it again. */
+/* If the service is ending, the range stays undone, and a resumed run computes it again. */
 static void close_verification(struct service *service, struct verification *verification)
 {
     if (verification->computed == 2)
@@ -405,13 +405,13 @@ static bool is_awaited(const struct grant *grant)
 }
 
 /* Returns when a worker no longer counts as a possible verifier: it has no outstanding results and owes an answer, or
- * it holds nothing and does not ask. NEVER for others. */
+ * it holds nothing and does not ask. Other workers: NEVER. */
 static uint64_t hangs_from_ns(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
     if (worker->asks > 0 && worker->holds == 0 && worker->owed == 0)
         return NEVER;
-    if (worker->chunks_assigned == 0) /* The worker may still be probing. */
+    if (worker->chunks_assigned == 0)
         return service->first_assign_ns + LEASE_UNKNOWN_NS;
     for (uint32_t i = 0; i < worker->slots; i++)
         if (is_awaited(&worker->grants[i]))
@@ -420,7 +420,8 @@ static uint64_t hangs_from_ns(const struct service *service, unsigned w)
     return due_ns < NEVER - PATIENCE_NS ? due_ns + PATIENCE_NS : NEVER;
 }
 
-/* Sets the time of the next check, which is never at once: a worker that is gone does not come back at once. */
+/* The next check comes LEASE_LOOK_NS from now at the earliest, because a worker that hangs does not come back
+ * sooner. */
 void service_verify_look(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
@@ -440,8 +441,8 @@ static bool is_there(const struct service *service, unsigned w, uint64_t now_ns)
     return is_able(service, w) && hangs_from_ns(service, w) > now_ns;
 }
 
-/* Releases no more verifications at once than a step may report. Those reserved for a worker are checked again when
- * that worker no longer counts, because the workers that wait may all be served by others. */
+/* Closes no more verifications at once than a step may report. If a worker no longer counts, the verifications reserved
+ * for it are checked again, because other workers may never ask for them. */
 void service_verify_expire(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
@@ -451,7 +452,7 @@ void service_verify_expire(struct service *service, uint64_t now_ns)
     verify->close_due_ns = NEVER;
     if (service->state != SERVICE_SERVING)
         return;
-    /* These may belong to a third computation that was given up. */
+    /* These parts may belong to a third computation that was given up. */
     if (verify->disputed > 0 && service->parts_on_way > 0) {
         verify->close_due_ns = now_ns + LEASE_LOOK_NS;
         return;

@@ -4,8 +4,8 @@
  * The unit is a part: iterations of a chunk whose results arrived together. So its digest is known, and it is never
  * long. Whether a part is selected follows from its first iteration and the seed. A stored part that is selected is
  * held back: it is reported as done only after a second worker has computed the same digest. If the digests differ, a
- * third worker computes the part, and its results replace the first ones; the worker that differs from the two others
- * is wrong. A resumed run computes again what was still held back.
+ * third worker computes the part, and its results replace the first ones; if two digests agree, the worker with the
+ * other digest is wrong. A resumed run computes again what was still held back.
  *
  * If no other worker can compute a part, it is reported as done and counted as unverified. */
 #pragma once
@@ -21,29 +21,28 @@
 /* A second or third computation is given up after it was lost this many times because its worker died or hung. */
 #define VERIFY_TRIES_MAX 3
 
-/* A part of which one result is known, or two that differ. Workers are named by index. */
+/* A part with one known result, or with two results that differ. Workers are named by index. */
 struct verification {
     struct range range;
     uint64_t digest[2];
-    uint64_t sum; /* digest of the running computation so far */
+    uint64_t sum;
     uint64_t seen;
     uint32_t worker[2];
     uint32_t verifier; /* worker that computes the part; VERIFY_NONE: the part waits in a queue */
     uint32_t chunk;
-    uint32_t not_with; /* the last worker that lost the computation; VERIFY_NONE: no worker has */
-    uint32_t next;     /* next entry of its queue, or of the list of unused entries */
+    uint32_t not_with;
+    uint32_t next;
     uint8_t computed;
     uint8_t tries;
-    bool with_care; /* a worker died at the part, so it must run in a child process */
+    bool with_care;
     bool has_failed;
-    bool told; /* the mismatch has been reported as undecided */
+    bool told;
 };
 
 struct verify_queue {
     uint32_t first, last;
 };
 
-/* A range with differing results, to be reported. */
 struct mismatch {
     struct range range;
     unsigned computations;
@@ -56,15 +55,16 @@ struct verify {
     struct verification *list; /* [count] entries; `unused` is the index of the first free one; owned */
     uint32_t count, unused;
     size_t capacity;
-    /* [workers + 1] a queue for each worker that was the first to compute its parts. The last queue has the parts with
-     * two differing results, the parts that need a child process, and the parts whose computation was lost. Owned. */
+    /* [workers + 1] for each worker, a queue of the parts that it was the first to compute. The last queue has the
+     * parts with two differing results, the parts that need a child process, and the parts whose computation was lost.
+     * Owned. */
     struct verify_queue *queues;
     unsigned queued;
     unsigned disputed;
     unsigned turn;
     uint64_t held;
     uint64_t alike, unverified;
-    uint64_t close_due_ns; /* when to look for parts that no other worker can verify any more; mostly NEVER */
+    uint64_t close_due_ns;
     struct mismatch *mismatches;
     unsigned mismatch_count, mismatches_taken;
     size_t mismatch_capacity;
