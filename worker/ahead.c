@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Requesting ahead: how many chunks a worker should have besides the running one, and when to request them.
  *
- * The next chunk must arrive before the running one ends, so it is requested one lead earlier. The lead is twice the
- * measured round trip. It is not longer, because other workers cannot get a chunk that waits here. If chunks are
- * shorter than the lead, as many are requested as last for one lead. A worker that cannot request within the lead,
- * because one iteration takes longer, requests at the end of its chunk: a round trip is then short compared to an
- * iteration.
+ * The next chunk must arrive before the running one ends, so the worker requests it one lead earlier. The lead is twice
+ * the measured round trip. It is not longer, because other workers cannot get a chunk that waits here. If chunks are
+ * shorter than the lead, the worker requests as many as last for one lead. If an iteration is longer than the lead, the
+ * worker requests before the last iteration of the chunk. If it is longer than ITERATION_OVER_LEAD leads, the worker
+ * requests after the chunk: the round trip is then short compared to an iteration.
  *
- * A single cheap iteration says little about the next. The time of an iteration counts as known after some leads of the
- * first chunk, or half of its iterations, have been measured. Later, a longer time counts at once and a shorter one
- * gradually, so a worker has many chunks ahead only after many short ones in a row.
+ * A single short iteration says little about the next. The iteration time counts as known after the worker has computed
+ * for some leads, or has done half of its first chunk. Later, a longer time counts at once and a shorter one gradually,
+ * so a worker has many chunks ahead only after many short ones in a row.
  *
  * A chunk that is requested ahead at the end of a time step would be cut at the beginning of the next step, where
  * chunks are largest, and would give each worker a part that does not match its speed. So in a loop with several steps,
@@ -22,20 +22,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Without a limit, a worker whose request had to wait, for work or for a core, would hoard chunks. */
-#define LEAD_MAX_NS 10000000u
-/* A round trip through shared memory takes a microsecond or two. */
-#define ROUND_TRIP_MIN_NS 4000u
-/* Requesting early is useless if an iteration takes this many times as long as the lead. */
+/* Limits the lead. Without a limit, a worker whose request had to wait for work or for a core would hoard chunks. */
+#define LEAD_MAX_NS         10000000u
+#define ROUND_TRIP_MIN_NS   4000u
 #define ITERATION_OVER_LEAD 64
 
-/* The iteration time counts as known after this many leads of the first chunk, or half of the chunk. */
 #define JUDGED_LEADS 4
-/* An iteration of the first chunk counts as taking at least a lead divided by this. */
-#define FIRST_PART 4
-/* Least time of an iteration of the first chunk; the clock is coarser. */
+/* If only one iteration of the first chunk was timed, it counts as at least 1/FIRST_PART of a lead. */
+#define FIRST_PART       4
 #define ITERATION_MIN_NS 0.01
-/* Weight of the previous estimate after a chunk that was faster. */
+/* If a chunk was faster than the estimate, the estimate shrinks at most to this part. */
 #define KEPT_PART 0.6
 
 static double lead_ns(const struct worker *worker)
@@ -44,7 +40,6 @@ static double lead_ns(const struct worker *worker)
     return (double)(lead < LEAD_MAX_NS ? lead : LEAD_MAX_NS);
 }
 
-/* Time of the rest of the running chunk and of the queue. */
 static double ahead_work_ns(const struct worker *worker, uint64_t done)
 {
     return (double)(worker->running.count - done + worker->queue_iterations) * worker->iteration_ns;
@@ -65,7 +60,6 @@ static unsigned wants_auto(const struct worker *worker, uint64_t done)
     return wanted > have ? wanted - have : 0;
 }
 
-/* A chunk is small if it has less than 1/SMALL_PART of the largest so far. */
 #define SMALL_PART 2
 
 static bool looks_ahead(const struct worker *worker)
@@ -73,7 +67,7 @@ static bool looks_ahead(const struct worker *worker)
     return worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && SMALL_PART * worker->running.count >= worker->largest;
 }
 
-/* Logs why the worker requests this many chunks. Returns `wants`, so that the call is a tail call. */
+/* Returns `wants`, so that the call is a tail call. */
 static __attribute__((noinline, cold)) unsigned explain_wants(const struct worker *worker, uint64_t done,
                                                               unsigned wants)
 {
@@ -116,11 +110,10 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
     return worker->reasons == NULL ? wants : explain_wants(worker, done, wants);
 }
 
-/* Completions are held back until the request is for 1/HOLD_PART of the chunks that the worker has or expects. */
 #define HOLD_PART 4
 
-/* If chunks are shorter than a round trip, completions are sent together: one request and its answer then serve
- * many. */
+/* If chunks are shorter than a round trip, one request carries the completions of many. They are held back until the
+ * request asks for 1/HOLD_PART of the chunks that the worker has or expects. */
 bool worker_may_hold(const struct worker *worker, unsigned asks)
 {
     bool is_short = (double)worker->running.count * worker->iteration_ns < (double)worker->round_trip_ns;
@@ -132,7 +125,7 @@ uint64_t worker_next_mark(const struct worker *worker, uint64_t done)
     uint64_t rest = worker->running.count - done;
     if (!looks_ahead(worker) || worker->queue_count + worker->asked > 0)
         return 0;
-    if (worker->iteration_ns <= 0) { /* first chunk: after 1, 2, 4, .. iterations */
+    if (worker->iteration_ns <= 0) {
         uint64_t more = done > 0 ? done : 1;
         return rest > more ? done + more : 0;
     }
@@ -160,9 +153,9 @@ void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns)
 
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
 {
-    /* Measured only for a worker that waits, because only it sees when the answer arrives. The first answer does not
-     * count, because it waits for the speeds of others. A longer round trip counts more than a shorter one: if an
-     * answer comes late a core is idle, if it comes early little is lost. */
+    /* Only a worker that waits sees when the answer arrives, so only its round trips count. The first one does not: its
+     * answer waits for the speeds of other workers. A longer round trip counts more than a shorter one, because a late
+     * answer leaves a core idle and an early one costs little. */
     if (worker->asked_at_ns == NEVER)
         return;
     if (worker->asked_before > 0) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Boundary data in a loop with dependencies: a chunk's data go directly to the worker of the next chunk.
  *
- * The executor has the data; this file tracks which are complete, sent and received. Data wait until the supermaster
- * says which worker has the next chunk, and are then sent in one message; nothing is sent if this worker has it. The
- * data of a finished chunk are kept after they were sent, until HALO_SENDS_KEPT later ones are there.
+ * The executor has the data; this file tracks which are complete, sent and received. The data wait until the
+ * supermaster says which worker has the next chunk. They are then sent to that worker, unless it is this one. After
+ * that, the data of the latest HALO_SENDS_KEPT finished chunks are kept.
  *
  * With a journal, the supermaster sometimes asks for the data of a boundary: a NEIGHBOUR message then names it as the
- * receiver. When the chunk is finished all its data are sent to it, in pieces that fit control messages. If the run is
- * resumed, the worker of the first chunk gets its boundary data in the same way. */
+ * receiver. After the chunk is finished, this worker sends all data of the boundary to the supermaster, in pieces of at
+ * most INLINE_MAX bytes. In a resumed run the worker of the first chunk gets its boundary data in such pieces. */
 #include "worker/core.h"
 
 #include "common/machine/topology.h"
@@ -63,7 +63,6 @@ static void worker_boundary_let_go(struct worker *worker, struct actions *action
     }
 }
 
-/* Sends the boundary data of a finished chunk to the supermaster, for the journal. */
 static void send_copy(struct worker *worker, struct halo_send *halo_send, struct actions *actions)
 {
     uint64_t bytes;
@@ -82,7 +81,6 @@ static void send_copy(struct worker *worker, struct halo_send *halo_send, struct
     halo_send->copied = false;
 }
 
-/* Sends what is complete and not sent. Releases the oldest data. */
 static void send_ready(struct worker *worker, struct halo_send *halo_send, struct actions *actions)
 {
     if (!halo_send->known || halo_send->to == worker->config.rank)
@@ -102,8 +100,7 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
         worker_boundary_let_go(worker, actions);
 }
 
-/* If this worker has the chunk before `first`, records that it also has the one at `first`. Returns false if another
- * worker has that. */
+/* Notes that this worker has the chunk at `first`. Returns false if another worker was said to have it. */
 static bool note_own_successor(struct worker *worker, uint64_t first)
 {
     struct halo_send *before = find_halo_send(worker, first);
@@ -125,7 +122,7 @@ int worker_expect_chunk(struct worker *worker, const struct assigned *chunk)
     if (end > worker->config.end || count == HALO_SENDS_MAX || (last != NULL && last->boundary_at > chunk->first) ||
         !note_own_successor(worker, chunk->first))
         return -1;
-    if (end < worker->config.end) /* the last chunk of the loop has no boundary data */
+    if (end < worker->config.end)
         boundaries->halo_sends[boundaries->halo_send_count++] = (struct halo_send){.boundary_at = end};
     return 0;
 }
@@ -142,7 +139,7 @@ int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbo
     struct halo_send *halo_send = find_halo_send(worker, neighbour->first);
     if (worker_is_dependent(worker) && neighbour->rank == worker->config.supermaster) {
         if (halo_send == NULL)
-            return 0; /* the data were released, or the chunk was given up */
+            return 0;
         halo_send->copied = true;
         if (halo_send->finished)
             send_copy(worker, halo_send, actions);
@@ -204,13 +201,13 @@ void worker_note_boundary_ready(struct worker *worker, const struct boundary_rea
 {
     struct halo_send *halo_send = find_halo_send(worker, ready->boundary_at);
     if (halo_send == NULL)
-        return; /* the worker has been told to end */
+        return;
     halo_send->data = ready->data;
     halo_send->bytes = ready->bytes;
     send_ready(worker, halo_send, actions);
 }
 
-/* The running chunk is finished: it needs no received boundary data any more, and its own are complete. */
+/* The running chunk is finished: it needs no more received data, and its own boundary data are complete. */
 void worker_end_boundary(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;

@@ -3,8 +3,8 @@
  *
  * Invariants: one chunk is running, and all events of the executor are about it, even if the executor has begun later
  * chunks (config.ahead). A worker in ASKING has requested a chunk and has none in its queue; it sent its completion
- * with the request. Completions of short chunks are held back, to be sent together, but not while the worker has
- * nothing to compute. */
+ * with the request. Completions of short chunks are held back and sent together, but not while the worker has nothing
+ * to compute. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -18,10 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Number of echoes by which the round trip is measured. The first one also sets up the connection and wakes the
- * master. */
+/* The first echo also sets up the connection and wakes the master, so it may take longer. */
 #define ECHOES 3
-/* Completions are held back no longer than this, because the next chunk may be longer than expected. */
+/* Completions wait no longer than this, because the next chunk may be longer than expected. */
 #define HOLD_MAX_NS 1000000u
 
 static const char *const worker_state_names[] = {"STARTING", "PROBING", "ASKING", "COMPUTING",
@@ -77,7 +76,6 @@ static enum payload payload_kind(const struct chunk_event *chunk)
     return chunk->bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA;
 }
 
-/* The request has all completions: the latest one in its own fields, perhaps with results, the others as records. */
 static void request(struct worker *worker, unsigned asks, const struct chunk_event *chunk, uint64_t now_ns,
                     struct actions *actions)
 {
@@ -177,8 +175,8 @@ static void begin_ahead(struct worker *worker, struct actions *actions)
                            actions);
 }
 
-/* Drops queued chunks that have not begun, because a drain finishes only what has begun. The executor has begun at
- * most one chunk ahead, and is asked how much of it, and of the running one. */
+/* Drops queued chunks that have not begun, because a drain finishes only what has begun. With a helper, one queued
+ * chunk may have begun; the executor is asked later how much of it. */
 static void keep_begun(struct worker *worker, struct actions *actions)
 {
     const unsigned begun = worker->config.threads == NULL ? worker->queue_begun : 0;
@@ -193,7 +191,6 @@ static void keep_begun(struct worker *worker, struct actions *actions)
     worker->asked_at_ns = NEVER;
 }
 
-/* Makes the oldest queued chunk the running one. Returns true if the executor has begun it already. */
 static bool take_next(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     const bool was_idle = worker->state == WORKER_ASKING, has_begun = worker->queue_begun > 0;
@@ -211,7 +208,6 @@ static bool take_next(struct worker *worker, uint64_t now_ns, struct actions *ac
     return has_begun;
 }
 
-/* In a loop with dependencies, the chunk may take over the boundary data of the one before it. */
 static void worker_run_chunk(struct worker *worker, bool has_begun, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
@@ -225,7 +221,6 @@ static void worker_run_chunk(struct worker *worker, bool has_begun, struct actio
     begin_ahead(worker, actions);
 }
 
-/* Returns false if the chunk is impossible; the worker then goes on without its master. */
 static bool put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
 {
     if (worker_is_dependent(worker) && worker_expect_chunk(worker, chunk) < 0) {
@@ -243,7 +238,7 @@ static bool put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     return true;
 }
 
-/* Requests nothing: while chunks are queued or on their way, the next completion can do that. */
+/* Requests chunks only if none is queued or on its way; otherwise the next completion requests them. */
 static void receive_assign(struct worker *worker, uint64_t now_ns, const struct message *message,
                            struct actions *actions)
 {
@@ -279,14 +274,14 @@ static void worker_give_up(struct worker *worker, const char *why, uint64_t now_
     worker_leave(worker, now_ns, actions);
 }
 
-/* Lets the executor give up what has not begun of the running chunk; with `now` also what runs, or the probe. */
 static void give_rest_back(bool now, struct actions *actions)
 {
     actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL, now}});
 }
 
-/* In a drain the running chunk is finished, or its rest is given up if that takes too long; otherwise the chunk is
- * dropped. A chunk that needs boundary data of others is dropped, too, because those chunks may never be finished. */
+/* In a drain the worker finishes the running iterations, returns the rest of the chunk, and leaves at the latest after
+ * --drain-time. Without a drain it drops the chunk. It also drops the chunk in a loop with dependencies, because the
+ * chunks that the running one needs may never be finished. */
 static void worker_receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
@@ -334,7 +329,6 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
     }
 }
 
-/* The running chunk will never finish. The worker waits for END, which may have arrived already. */
 static void worker_be_stuck(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool has_end =
@@ -361,7 +355,8 @@ static void worker_expire(struct worker *worker, uint64_t now_ns, struct actions
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
 {
-    error_set(&actions->room.problem, "%s", text); /* makes one line of whatever the kernel wrote */
+    /* Joins the lines of the kernel's text into one. */
+    error_set(&actions->room.problem, "%s", text);
     struct message message = fatal_message(worker->config.rank, actions->room.problem.text);
     worker_send_up(worker, actions, &message);
 }
@@ -413,21 +408,21 @@ static void send_slice(struct worker *worker, uint64_t now_ns, const struct chun
                    });
 }
 
-/* How long the worker waited for the running chunk; exact if it is known when the chunk began. */
 static uint64_t waited_ns(const struct worker *worker, const struct chunk_event *chunk)
 {
     bool known = chunk->began_ns > worker->idle_since_ns;
     return known ? chunk->began_ns - worker->idle_since_ns : worker->waited_ns;
 }
 
-/* A completion with results is sent by itself. */
 static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
+    /* The chunk has number 0 if the lost master knew all its results, or if the rest was returned. */
     if (worker->running.chunk == 0)
-        return; /* the chunk of a lost master was reported to it as a whole, or its rest was returned */
+        return;
     bool follows = worker->done_count == 0 ||
                    worker->running.chunk == chunk_number_after(worker->done[worker->done_count - 1].chunk);
-    if (chunk->data != NULL || !follows) /* a recalled chunk leaves a gap in the numbers */
+    /* A recalled chunk leaves a gap in the chunk numbers, but the records of a request have consecutive ones. */
+    if (chunk->data != NULL || !follows)
         worker_flush(worker, now_ns, actions);
     if (worker->done_count == 0)
         worker->done_deadline_ns = now_ns + HOLD_MAX_NS;
@@ -442,8 +437,8 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
     };
 }
 
-/* Reports failed iterations, which another worker may try again. In a loop with dependencies this worker tries again
- * itself, because it has the boundary data. */
+/* Reports failed iterations. Another worker may retry them, except in a loop with dependencies: there this worker
+ * retries them, because it has the boundary data. */
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
     const bool is_over = !worker_is_dependent(worker) || event->chunk.final;
@@ -477,7 +472,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     note_done(worker, now_ns, chunk, actions);
     if (worker_is_dependent(worker))
         worker_end_boundary(worker, actions);
-    if (worker->state == WORKER_LEAVING) { /* even if nothing is left of its last chunk */
+    if (worker->state == WORKER_LEAVING) {
         if (worker->done_count > 0)
             request(worker, 0, chunk, now_ns, actions);
         if (worker->queue_count > 0) {
@@ -520,7 +515,6 @@ static void reach_mark(struct worker *worker, const struct event *event, struct 
         actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
 }
 
-/* A thread is idle: requests a chunk if none is on its way, within the limit. */
 static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool asks =
@@ -531,8 +525,8 @@ static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *acti
     request(worker, 1, NULL, now_ns, actions);
 }
 
-/* Forgets a dead master. Others get the chunks that were requested, queued, or finished but not reported. The
- * supermaster numbers its chunks from 1; the rest of the running chunk becomes number 1. */
+/* Forgets a dead master. The supermaster gives this worker's other chunks to other workers. What is left of the running
+ * chunk becomes number 1, because the supermaster numbers its chunks from 1. */
 static void forget_master(struct worker *worker, struct actions *actions)
 {
     worker->config.master = worker->config.supermaster;
@@ -555,8 +549,8 @@ static void adopt(const struct worker *worker, struct actions *actions)
     worker_send_up(worker, actions, &message);
 }
 
-/* Continues with the supermaster as server. A worker that was told to end still reports what it finishes. A loop
- * with dependencies ends with this loss, and results of its running chunk would not count. */
+/* The supermaster now serves this worker. A worker that was told to end still reports what it finishes. A loop with
+ * dependencies cannot survive the loss, so the results of its running chunk do not count. */
 static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->config.master == worker->config.supermaster)
@@ -608,7 +602,6 @@ static void worker_receive(struct worker *worker, const struct event *event, str
     }
 }
 
-/* True for output of the running chunk. A stuck worker ignores it, because the run fails. */
 static bool is_of_chunk(const struct event *event)
 {
     return event->type == EVENT_SLICE || event->type == EVENT_ITERATIONS_FAILED || event->type == EVENT_FINISHED;

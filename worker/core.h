@@ -16,10 +16,10 @@ static inline void worker_send_up(const struct worker *worker, struct actions *a
 {
     actions_send(actions, worker->config.master, message);
 }
-/* Declares a rank broken after an invalid message. It is dropped. */
+/* Drops a rank that has sent an invalid message; `text` says what it did. */
 void worker_refuse(const struct worker *worker, unsigned from, const char *text, struct actions *actions);
 
-/* boundary.c: these return -1 for an invalid message. */
+/* The functions of boundary.c return -1 if the message is invalid. */
 int worker_expect_chunk(struct worker *worker, const struct assigned *chunk);
 int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions);
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions);
@@ -31,16 +31,11 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
 void worker_note_stolen(struct worker *worker, const struct range *range);
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions);
 
-/* How many chunks to request after `done` iterations of the running chunk. After all of them the worker is idle. */
 unsigned worker_wants(const struct worker *worker, uint64_t done);
-/* After how many iterations of the running chunk to decide again; 0: at its end. */
 uint64_t worker_next_mark(const struct worker *worker, uint64_t done);
-/* True if completions may be held back while `asks` chunks are requested. */
 bool worker_may_hold(const struct worker *worker, unsigned asks);
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns);
-/* The next chunk had arrived when it was needed, so the lead may shrink. */
 void worker_came_in_time(struct worker *worker);
-/* Learn the time of an iteration from the first `done` ones of the running chunk. */
 void worker_learn_from_mark(struct worker *worker, uint64_t compute_ns, uint64_t done);
 void worker_learn_iteration_time(struct worker *worker, uint64_t compute_ns, uint64_t done);
 void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns);

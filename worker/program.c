@@ -41,7 +41,7 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
     return set_rank_run(runtime, words, word, &role);
 }
 
-/* Starts the artificial load, too: that forks this process, and must do so before MPI starts. */
+/* Also starts the artificial load (--load), which forks this process and so must precede MPI. */
 static int dca_program_read_command_line(struct program *program, int argc, char **argv)
 {
     int result = worker_options_parse(&program->options, argc, argv, &program->error);
@@ -61,7 +61,8 @@ int worker_program(int argc, char **argv, const char *version)
     startup_take(&startup, dca_program_read_command_line(&program, argc, argv), &program.error, worker_help_text);
     const struct participant participant = {
         .role = ROLE_WORKER,
-        .has_threads = !program.options.no_threads, /* the job is not known yet, and its options may need threads */
+        /* Whether the job needs threads is not known yet. */
+        .has_threads = !program.options.no_threads,
         .run = run_dca_loop,
         .context = &program,
     };

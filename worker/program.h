@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker program without its main(), so that tests can link it. Returns the exit status. */
+/* The worker program without main(), so that tests can link it. Returns the exit status. */
 #pragma once
 
 int worker_program(int argc, char **argv, const char *version);

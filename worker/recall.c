@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall: the worker returns iterations that have not begun, so that idle workers get them. It returns the chunks in
- * its queue first, beginning with the newest; then the end of the executor's newest chunk, and at last the end of
- * the running one, which is cut between two iterations. */
+/* Recall: the worker returns iterations that have not begun, so that idle workers get them. It first returns queued
+ * chunks, the newest one first. If the executor has begun all chunks, it cuts the end off its newest chunk that has
+ * iterations to give. */
 #include "worker/core.h"
 
 #include "proto/record.h"
@@ -21,7 +21,6 @@ static struct assigned *newest_waiting(struct worker *worker)
     return &worker->queue[(worker->queue_first + worker->queue_count - 1) % WORKER_QUEUE_MAX];
 }
 
-/* Takes up to `most` iterations from the end of the newest queued chunk. */
 static struct range take_from_newest(struct worker *worker, uint64_t most)
 {
     struct assigned *newest = newest_waiting(worker);
@@ -64,8 +63,9 @@ static void shorten_running(struct worker *worker, uint64_t by)
     worker->running.count -= by;
     assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
            worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
+    /* The worker has returned all that its present master knew of the chunk. */
     if (worker->running.count == worker->running_before)
-        worker->running.chunk = 0; /* the master has nothing left of it */
+        worker->running.chunk = 0;
 }
 
 void worker_note_stolen(struct worker *worker, const struct range *range)
@@ -75,8 +75,8 @@ void worker_note_stolen(struct worker *worker, const struct range *range)
     shorten_running(worker, range->count);
 }
 
-/* The executor cuts the newest of its chunks first. The running chunk may end at the same iteration if what was
- * recalled from it is assigned to this worker again. An interrupted probe has nothing to return. */
+/* The executor cuts its newest chunk first. That may end at the same iteration as the running chunk, if iterations that
+ * were recalled from the running chunk were assigned to this worker again. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
 {
     const uint64_t end = cut->first + cut->count;
@@ -93,6 +93,6 @@ void worker_tell_cut(struct worker *worker, const struct range *cut, struct acti
     if (cut->count > 0)
         assign_record_put(actions->room.returned, 0, cut->first, cut->count);
     send_returned(worker, cut->count > 0, actions);
-    if (is_newest && worker->state == WORKER_LEAVING) /* the rest of the running chunk is returned, too */
+    if (is_newest && worker->state == WORKER_LEAVING)
         actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL}});
 }

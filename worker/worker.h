@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker: requests chunks, computes, sends results with the next request, and requests ahead so that it rarely
- * waits for the network. A pure state machine: see common/machine/machine.h. */
+/* The worker requests chunks, computes them, and sends results with the next request. It requests ahead, so that it
+ * rarely waits for the network. It is a pure state machine: see common/machine/machine.h. */
 #pragma once
 
 #include "common/machine/machine.h"
 #include "proto/message.h"
 
-/* STARTING: measures the round trip, if speeds are wanted. PROBING: measures the time of the probe iterations.
- * ASKING: has requested a chunk and has nothing to compute. STUCK: has reported a problem, or lost the master of a
- * loop with dependencies, and waits for END. LEAVING: finishes its chunk in a drain. */
+/* STARTING: measures the round trip if speeds are needed. PROBING: times the probe iterations. ASKING: has requested a
+ * chunk and has nothing to compute. STUCK: has reported a problem, or lost the master of a loop with dependencies, and
+ * waits for END. LEAVING: finishes running iterations in a drain. */
 enum worker_state {
     WORKER_STARTING,
     WORKER_PROBING,
@@ -19,18 +19,16 @@ enum worker_state {
     WORKER_GONE
 };
 
-/* Chunks that were requested, and those requested again while the first ones wait. */
 #define WORKER_QUEUE_MAX (2 * ASKS_MAX)
 
-/* Boundary data of a chunk of this worker, for the worker of the next chunk. */
 struct halo_send {
-    uint64_t boundary_at; /* iteration at which that chunk begins */
+    uint64_t boundary_at;
     bool known;
     bool finished;
-    bool reused; /* the next chunk is running here and uses the data in place */
-    bool copied; /* the journal wants a copy as soon as the chunk is finished */
+    bool reused; /* the next chunk runs here and uses the data in place */
+    bool copied; /* the journal wants a copy after the chunk is finished */
     unsigned to;
-    const void *data; /* borrowed from the executor; NULL: none yet */
+    const void *data; /* borrowed from the executor; NULL before the data exist */
     uint64_t bytes;
     uint64_t sent;
 };
@@ -40,10 +38,10 @@ struct halo_receive {
     unsigned from;
 };
 
-/* Complete sends are kept, because the supermaster may ask for them late, for the journal. */
+/* The supermaster may ask for boundary data late, for the journal, so some are kept after they were sent. */
 #define HALO_SENDS_KEPT 2
-/* Queued chunks, the running one, the one whose data it uses, and a finished one. Chunks finish in order: when the
- * next chunk of this worker is finished, all data of earlier ones have been sent. */
+/* Queued chunks, the running one, the one whose data it uses, and a finished one. Chunks finish in order: after the
+ * next chunk of this worker has finished, the data of all earlier chunks have been sent. */
 #define HALO_SENDS_MAX (WORKER_QUEUE_MAX + 3 + HALO_SENDS_KEPT)
 /* Boundary data may arrive before their chunk. */
 #define HALO_RECEIVES_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
@@ -58,19 +56,19 @@ struct boundaries {
 struct worker_config {
     const struct run_spec *spec;
     unsigned rank;
-    unsigned master;      /* the supermaster if there are no masters */
-    unsigned supermaster; /* serves the worker if its master is lost */
-    bool probe;           /* send a SPEED before the first request */
+    unsigned master;
+    unsigned supermaster;
+    bool probe;
     bool in_steps;
-    /* Of its threads, as of the latest EVENT_FINISHED; borrowed. NULL: one thread. With threads, chunks begin and
-     * finish in the order of arrival. */
+    /* Figures of the worker's threads at the latest EVENT_FINISHED; borrowed; NULL: one thread. With threads, chunks
+     * begin and finish in the order of arrival. */
     const struct threads *threads;
-    /* How many queued chunks may begin while another runs: one with a helper, all with threads. */
+    /* How many queued chunks the executor may begin while another one runs: one with a helper, all with threads. */
     unsigned ahead;
-    /* What a worker with one thread reports of itself; `cores` 0: nothing. Borrowed; may be NULL. */
+    /* Reported by a worker with one thread, unless `cores` is 0. Borrowed; may be NULL. */
     const struct threads *alone;
-    uint16_t load; /* of its cores at the start, as in a REQUEST; 0: unknown */
-    /* for loops with dependencies, which have one thread; borrowed; NULL: independent iterations */
+    uint16_t load; /* load of the worker's cores at the start, as in a REQUEST; 0: unknown */
+    /* Borrowed; NULL: the iterations are independent. Loops with dependencies have one thread. */
     struct boundaries *boundaries;
     uint64_t boundary_bytes;
     uint64_t end;
@@ -87,31 +85,31 @@ struct worker {
     struct worker_config config;
     const struct reason_sink *reasons; /* may be NULL */
     unsigned state;
-    /* the state that follows STARTING and PROBING: ASKING, or LEAVING if END has arrived */
     unsigned behind_probe;
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
-    unsigned queue_begun; /* how many of the oldest queued chunks the executor has begun */
+    unsigned queue_begun;
     uint64_t queue_iterations;
     struct assigned running;
-    uint64_t running_sent;   /* its iterations whose results were sent, or that failed */
-    uint64_t running_before; /* those of them that were sent before the present master knew of the chunk */
+    uint64_t running_sent;   /* how many of its iterations failed or have had their results sent */
+    uint64_t running_before; /* how many of these were sent before the present master knew of the chunk */
     unsigned asked;
-    uint64_t asked_at_ns;  /* when the request was sent whose round trip is measured; NEVER: none */
-    unsigned asked_before; /* chunks of earlier requests, which arrive before its answer */
+    uint64_t asked_at_ns; /* when the request was sent whose round trip is measured; NEVER: none */
+    unsigned asked_before;
     uint64_t round_trip_ns;
-    double iteration_ns;    /* smoothed; 0: unknown */
-    uint64_t idle_since_ns; /* since when the worker waited for the running chunk; NEVER: it did not wait */
-    uint16_t load;          /* of its cores, as in a REQUEST */
+    double iteration_ns; /* smoothed; 0: unknown */
+    /* when the latest wait for a chunk began; NEVER: the worker did not wait for the running one */
+    uint64_t idle_since_ns;
+    uint16_t load;
     struct request done[ASKS_MAX];
     unsigned done_count;
-    uint64_t done_deadline_ns; /* when they must be sent */
+    uint64_t done_deadline_ns;
     uint64_t waited_ns;
-    uint64_t largest;    /* largest chunk so far, in a loop with time steps; otherwise 0 */
-    uint64_t give_up_ns; /* LEAVING: when to leave even if a chunk is running */
-    uint32_t echoes;     /* number sent; in STARTING the last one is not answered yet */
+    uint64_t largest; /* largest chunk so far in a loop with time steps; otherwise 0 */
+    uint64_t give_up_ns;
+    uint32_t echoes;
     uint64_t echo_sent_ns;
-    uint64_t least_echo_ns; /* shortest time of an echo; NEVER: none yet */
+    uint64_t least_echo_ns;
 };
 
 void worker_init(struct worker *worker, const struct worker_config *config);

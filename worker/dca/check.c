@@ -27,7 +27,6 @@ int dca_check_loop(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* Initializes the technique, without drawing from it, to find out whether that works. */
 static int try_big_technique(const struct job_setup *setup, unsigned drawers, bool *learns, struct error *error)
 {
     struct dca_core core;
@@ -38,7 +37,7 @@ static int try_big_technique(const struct job_setup *setup, unsigned drawers, bo
                   .min_chunk = setup->job.spec.min_chunk,
                   .weighting = setup->job.spec.weighting,
                   .loads = true,
-                  .swr = 1}, /* will be measured if needed */
+                  .swr = 1}, /* a placeholder: the value is measured later, if the technique needs it */
     };
     if (dca_init(&core, &config, error) < 0)
         return -1;

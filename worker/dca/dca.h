@@ -12,9 +12,9 @@
 
 struct dca_figures {
     uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes, recalls, recalled;
-    uint64_t first_ns, finish_ns; /* since the common start; NEVER: it had no chunk */
+    uint64_t first_ns, finish_ns; /* since the common start; NEVER: this worker had no chunk */
     double power;
-    double load_sum; /* sum of the loads for which its chunks were cut (--weighting acp) */
+    double load_sum;
     struct threads sharing;
 };
 
@@ -30,25 +30,24 @@ struct dca {
     bool core_ready;
     struct exec exec;
     bool exec_open;
-    struct load_meter meter; /* with --weighting acp */
+    struct load_meter meter;
     struct wait wait;
     struct wait_work work;
     uint64_t start_ns;
     uint64_t waited_ns;
-    uint64_t looked_compute_ns; /* compute time since the clock was last read */
+    uint64_t looked_compute_ns;
     unsigned looked_chunks;
     uint64_t next_tick_ns;
-    bool serves; /* other ranks need this rank while it computes */
+    bool serves;
     bool stopping;
     bool failed;
     struct dca_figures figures;
 };
 
-/* Call it after runtime_group(). */
 void dca_begin_sharing(struct dca *dca, const struct transport *transport);
 int dca_open_transport(struct dca *dca);
 
-/* What follows does not belong to the kernel and may take a while. */
+/* Stops the kernel's clock, because the following work may take a while and is not the kernel's. */
 static inline void dca_pause(struct dca *dca)
 {
     dca->figures.compute_ns += exec_pause(&dca->exec);

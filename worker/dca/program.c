@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* worker --dca: every rank reads the job, all check that it is the same, share the loop through one of the transports,
- * and rank 0 reports.
+/* worker --dca: every rank reads the job. The ranks check that it is the same job, and share the loop through one of
+ * the transports. Rank 0 reports.
  *
- * Any error before the loop ends all ranks together: they exchange their status (agree), and the lowest failed rank
- * prints the reason. During the loop a rank that fails stops the counters, so that the others find no further chunk. */
+ * An error before the loop ends all ranks: they exchange their status by agree(), and the lowest rank that has failed
+ * prints the reason. A rank that fails during the loop stops the counters, so that no rank finds another chunk. */
 #include "worker/dca/program.h"
 
 #include "common/carrier/carrier.h"
@@ -49,7 +49,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Waits for all ranks, asleep, and returns the worst status of all. The lowest rank that has it prints its
+/* Returns the worst status of all ranks; they sleep until all have come. The lowest rank with that status prints its
  * root.error. */
 static int agree(struct dca *dca, int status)
 {
@@ -66,7 +66,6 @@ static int agree(struct dca *dca, int status)
     return worst_status;
 }
 
-/* Digest of the settings that must be equal on all ranks: the job's words and the mode, but not slowdown and load. */
 static uint64_t digest_of(const struct dca_options *options)
 {
     const struct worker_options *worker = &options->worker;
@@ -79,11 +78,10 @@ static uint64_t digest_of(const struct dca_options *options)
     return digest;
 }
 
-/* How many chunks of a plug-in are compared. */
 #define PLUGIN_STEPS 1024
 
-/* Digest of the first chunks that a plug-in cuts. If a node had another file of the same name, its workers would
- * compute other iterations than they drew. 0: the technique is no plug-in, or will be refused. */
+/* If a node had another plug-in of the same name, its workers would compute other iterations than they drew, so the
+ * ranks compare the first chunks. Returns 0 if the technique is no plug-in or cannot be used. */
 static uint64_t digest_of_plugin(const struct dca *dca)
 {
     const struct job_setup *setup = &dca->root.setup;
@@ -162,7 +160,6 @@ static int dca_check_precedence(struct root *root)
                      root->setup.loop.are_tasks ? "tasks" : "iterations", root->setup.kernel->name);
 }
 
-/* Makes all checks, and creates files, on rank 0 before anything starts. */
 static int check_as_leader(struct dca *dca)
 {
     struct root *root = &dca->root;
@@ -211,7 +208,7 @@ static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
     memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
     carrier->allgather(dca->runtime->world, &levels, sizeof levels, all);
     *swr = own.swr;
-    carrier->bcast(dca->runtime->world, 0, swr, sizeof *swr); /* all ranks must use the same value */
+    carrier->bcast(dca->runtime->world, 0, swr, sizeof *swr);
     probe_compare(all, dca->ranks, speeds);
     for (unsigned w = 0; w < dca->ranks; w++)
         speeds[w] = 1 / speeds[w];
@@ -278,8 +275,8 @@ static int prepare_core(struct dca *dca)
 
 static int dca_program_open_meter(struct dca *dca)
 {
-    if (!dca_program_uses_acp(dca) ||
-        dca->root.setup.kernel->descriptor != NULL) /* its processes would not count as load of this worker */
+    /* The processes of a kernel with a descriptor() would not count as load of this worker. */
+    if (!dca_program_uses_acp(dca) || dca->root.setup.kernel->descriptor != NULL)
         return EXIT_STATUS_DONE;
     if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->root.error) < 0)
         return EXIT_STATUS_FAILED;
@@ -305,7 +302,6 @@ static int open_transport(struct dca *dca)
     return dca_open_transport(dca) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* Does all that precedes the first draw, and creates files last. Returns the same status on all ranks. */
 static int dca_program_prepare(struct dca *dca)
 {
     static int (*const steps[])(struct dca * dca) = {
@@ -339,7 +335,6 @@ static void dca_program_fill_row(const struct dca *dca, unsigned w, const struct
     }
 }
 
-/* The first draw and the last completion of all ranks, since the common start. */
 static void dca_program_find_span(const struct dca_figures *all, unsigned ranks, uint64_t *first_ns, uint64_t *last_ns)
 {
     *first_ns = NEVER;
@@ -386,7 +381,6 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
     report->outcome = report->done < report->iterations ? REPORT_DRAINED : REPORT_DONE;
 }
 
-/* Makes output, summary and report on rank 0. Returns the exit status. */
 static int dca_program_print_outcome(struct dca *dca, const struct dca_figures *all, int status)
 {
     struct report report;
@@ -432,7 +426,7 @@ static int dca_program_conclude(struct dca *dca)
         dca_loss_ignore(dca);
     if (all != NULL)
         status = dca_program_print_outcome(dca, all, status);
-    runtime_wait_for_all(dca->runtime); /* the others sleep while rank 0 makes the output */
+    runtime_wait_for_all(dca->runtime);
     carrier->bcast(dca->runtime->world, 0, &status, sizeof status);
     free(all);
     return status;
@@ -468,7 +462,6 @@ static int run_dca_loop(struct dca *dca)
     return status;
 }
 
-/* Each worker cuts chunks itself, so it also loads techniques that are plug-ins. */
 static const struct kernel_loader cutting_loader = {
     .load = kernel_load, .look = kernel_look, .technique = technique_load};
 
@@ -485,7 +478,7 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
                                        "node, rma");
     if (result != 0 || !dca->options.worker.loaded)
         return result;
-    /* forks this process, and must do so before MPI starts */
+    /* This forks the process, so it must precede MPI. */
     return busy_start(dca->options.worker.load, &root->error);
 }
 
@@ -497,12 +490,12 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
         .status = startup->status,
         .text = startup->text,
         .dca = true,
-        .has_threads = true, /* for loss.c */
+        .has_threads = true, /* for the thread of loss.c */
     };
     int status;
     dca->runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (dca->runtime == NULL) {
-        status_tell_end(STATUS_LEAD, status, false); /* every rank does this */
+        status_tell_end(STATUS_LEAD, status, false);
         return status;
     }
     dca->rank = dca->root.rank = runtime_rank(dca->runtime);
@@ -518,7 +511,8 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
         dca->root.terminal.mode = TERMINAL_NONE;
     status = run_dca_loop(dca);
     runtime_wait(dca->runtime);
-    if (dca->rank == 0) /* after SIGTERM, a launcher does not answer MPI_Finalize(), so this comes first */
+    /* After SIGTERM, MPI_Finalize() may get no answer from the launcher, so the end is told first. */
+    if (dca->rank == 0)
         status_tell_end(STATUS_LEAD, status, false);
     runtime_leave(dca->runtime, status);
     return status;

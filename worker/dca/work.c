@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of a worker without a supermaster. It draws a chunk, computes it in turns, and stores its results; between
- * turns it handles requests of other ranks, signals and the progress line.
+/* The loop of a worker without a supermaster. The worker draws a chunk, computes it in turns, and stores its results.
+ * Between turns it handles requests of other ranks, signals and the progress line.
  *
- * A chunk can be far shorter than reading the clock, so the clock is read only after a long chunk or many short
- * ones. */
+ * Computing a chunk can take far less time than reading the clock, so the clock is read only after a long chunk or many
+ * short ones. */
 #include "worker/dca/work.h"
 
 #include "common/carrier/carrier.h"
@@ -33,14 +33,12 @@
 #include "worker/dca/dca.h"
 #include "worker/exec/inline.h"
 
-/* The clock is read after so much compute time, or so many chunks. */
 #define LOOK_COMPUTE_NS 200000u
 #define LOOK_CHUNKS     512u
-/* Compute time between two checks for requests of other ranks, unless --break-after is given: about two round trips
- * between nodes, and a hundred times the cost of a check. */
+/* Compute time between two checks for requests of other ranks, without --break-after: about two round trips between
+ * nodes, and a hundred times the cost of a check. */
 #define BREAK_NS 50000.0
 
-/* How often, while the kernel waits, to check whether another rank wants the rest of the chunk. */
 #define WANTED_LOOK_NS 5000000u
 
 static bool dca_work_has_far_peers(const struct dca *dca)
@@ -109,7 +107,8 @@ static void look_at_clock(struct dca *dca)
             status_tell_draining();
         stop(dca);
     }
-    if (dca->rank == 0 && dca->share.transport->serve != NULL) /* with any transport: no rank may wait forever */
+    /* Rank 0 does this with every transport, so that no rank waits forever. */
+    if (dca->rank == 0 && dca->share.transport->serve != NULL)
         dca->share.transport->serve(&dca->share);
     if (dca->share.transport->look != NULL)
         dca->share.transport->look(&dca->share, now_ns);
@@ -192,7 +191,6 @@ static bool must_serve(const struct dca *dca)
            (dca->share.transport == &transport_two_sided || dca->wait.far_peers);
 }
 
-/* The iteration of the running chunk at which it is interrupted next; 0: none. */
 static uint64_t next_break(const struct dca *dca, uint64_t done)
 {
     if (!dca->serves)
@@ -211,7 +209,6 @@ static struct range dca_work_cut(void *context)
     return cut;
 }
 
-/* True if more than the next iteration of the chunk is left. */
 static bool dca_work_can_give(const struct dca *dca)
 {
     return dca->exec.chunk.count - dca->exec.chunk.done > 1;
@@ -239,7 +236,7 @@ static void finish_chunk(struct dca *dca, const struct chunk_event *chunk)
     dca->figures.compute_ns += chunk->compute_ns;
     dca_machine_measure(&dca->share.machine, dca->exec.chunk.count, chunk->compute_ns, dca->waited_ns,
                         chunk->deviation_ns, chunk->samples);
-    if (dca->exec.config.collect) /* including the time to store the results */
+    if (dca->exec.config.collect)
         dca->figures.finish_ns = runtime_now() - dca->start_ns;
 }
 
@@ -292,7 +289,6 @@ static bool poll_nothing(void *context)
     return false;
 }
 
-/* How often a rank that serves others checks while its kernel waits. Other ranks only have to notice signals. */
 #define LOOK_UP_NS 1000000u
 
 static void await_work(struct dca *dca)
@@ -327,7 +323,6 @@ static void dca_work_run_chunk(struct dca *dca, const struct range *chunk)
     }
 }
 
-/* The executor times a series of short chunks as a whole: ends the last series. */
 static void dca_work_note_end(struct dca *dca)
 {
     dca_pause(dca);
@@ -335,8 +330,8 @@ static void dca_work_note_end(struct dca *dca)
         dca->figures.finish_ns = dca->exec.ended_ns - dca->start_ns;
 }
 
-/* Records how cores are shared, as a THREADS message does. That remains unknown if iterations wait, if other
- * processes run them, or if the worker is slowed down on purpose. */
+/* Fills in the same figures as a THREADS message. They remain unknown if iterations wait, if other processes run them,
+ * or if the worker is slowed down. */
 static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;
@@ -347,7 +342,6 @@ static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
         sharing->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_processor_ns;
 }
 
-/* Measures how long drawing takes, if the technique learns from it. */
 static bool dca_work_draw(struct dca *dca, struct range *chunk)
 {
     if (!dca_learns(&dca->share.core))
@@ -362,7 +356,8 @@ void dca_work(struct dca *dca)
 {
     struct range chunk;
     dca->figures.first_ns = dca->figures.finish_ns = NEVER;
-    runtime_wait_for_all(dca->runtime); /* asleep, because opening the kernel may take much longer on some ranks */
+    /* The ranks sleep here, because opening the kernel may take much longer on some of them. */
+    runtime_wait_for_all(dca->runtime);
     carrier->barrier(dca->runtime->world);
     if (dca->rank == 0)
         status_tell_begun();

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-/* Appends the outputs of the block's iterations; `first` is the first of them. Returns -1 if memory runs out. */
 static int put_block(struct output *output, uint64_t first, const struct block *block)
 {
     const unsigned char *at[BLOCK_STREAMS_MAX];

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How many times the word is read before the clock is read again. */
 #define SPIN_LOOKS 32
 
 static void channel_sleep(_Atomic uint32_t *word, uint32_t while_is, const struct timespec *most)
@@ -45,8 +44,8 @@ void channel_call_ahead(struct channel *channel, uint32_t number)
     wake_helper(channel);
 }
 
-/* Replaces the word by to(word), unless the command after `number` was taken or put back. Returns the word before the
- * change, or the present word if nothing was changed. */
+/* Replaces the word by to(word) if the command after `number` is still waiting. Returns the word before the change; if
+ * nothing was changed, the present word. */
 static uint32_t change_next(struct channel *channel, uint32_t number, uint32_t (*to)(uint32_t called))
 {
     uint32_t known = atomic_load(&channel->called);
@@ -88,7 +87,6 @@ static void spin_for_call(const _Atomic uint32_t *called, uint64_t spin_ns)
     } while (clock_ns(CLOCK_MONOTONIC) < until_ns);
 }
 
-/* True if a command that was given ahead may still begin. */
 static bool is_in_time(const struct channel *channel, uint64_t (*now)(void))
 {
     const uint64_t until_ns = atomic_load_explicit(&channel->until_ns, memory_order_relaxed);
@@ -145,7 +143,7 @@ void channel_wake_worker(struct channel *channel, int bell)
     if (sleeps == CHANNEL_ON_WORD)
         channel_wake(&channel->worker_sleeps);
     else if (sleeps == CHANNEL_ON_BELL && write(bell, &one, sizeof one) < 0)
-        return; /* the kernel has closed the descriptor; the worker finds the answer at its next look */
+        return; /* the bell is closed; the worker finds the answer at its next look */
 }
 
 bool channel_await_answer(struct channel *channel, uint32_t number, uint64_t most_ns)

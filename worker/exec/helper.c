@@ -17,16 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long the worker waits for the helper to close the kernel: after the run; before it leaves the waiting to a
+/* How long the worker waits for a helper to close its kernel: at the end of the run; before it leaves the waiting to a
  * thread; and if the kernel could not be opened. */
 #define HELPER_CLOSE_MS  10000
 #define HELPER_SOON_MS   20
 #define HELPER_REFUSE_MS 1000
-/* How often the worker checks that the helper is alive while it waits for it. */
-#define HELPER_LOOK_NS 20000000u
+#define HELPER_LOOK_NS   20000000u
 /* Limit of waiting for a command that is expected to be short. A wait that ends before the kernel's next tick (4 ms at
- * 250 Hz) must be programmed into the processor's timer, which in a virtual machine may cost more than the rest of a
- * short chunk. */
+ * 250 Hz) must be programmed into the processor's timer, and in a virtual machine that may take longer than the rest of
+ * a short chunk. */
 #define HELPER_MOMENT_NS 5000000u
 
 void helper_tell_end(int status, char error[HDSS_ERROR_MAX])
@@ -62,7 +61,8 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
     helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper->watch = epoll_create1(EPOLL_CLOEXEC);
     void *memory = MAP_FAILED;
-    /* Seal the file: if a kernel truncated it through the descriptor, the worker would die of SIGBUS. */
+    /* A kernel could truncate the file through its descriptor, and the worker would then die of SIGBUS; the seal
+     * prevents that. */
     if (helper->file >= 0 && ftruncate(helper->file, (off_t)helper->channel_bytes) == 0 &&
         fcntl(helper->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         memory = mmap(NULL, helper->channel_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper->file, 0);
@@ -115,7 +115,7 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
     helper->current += CHANNEL_STEP;
     helper_work(helper)->command = CHANNEL_OPEN;
     helper_work(helper)->error[0] = '\0';
-    channel_call(channel, helper->current); /* no wake-up is needed: the helper does not exist yet */
+    channel_call(channel, helper->current);
     helper->pid = helper->start.begin(helper->start.context, helper->file, helper->bell, error);
     if (helper->pid < 0) {
         helper->pid = 0;
@@ -168,8 +168,6 @@ bool helper_withdraw(struct helper *helper)
     return !helper->has_next;
 }
 
-/* A command that a dead helper did not take does not count. If the helper had taken it, helper_look() reports the
- * death. */
 bool helper_go_on(struct helper *helper)
 {
     assert(helper->has_next && helper->state != HELPER_RUNNING && "a command was given ahead of one that is over");
@@ -196,12 +194,11 @@ void helper_call_on(struct helper *helper, enum channel_command command, unsigne
 void helper_kill(struct helper *helper)
 {
     assert(helper_is_busy(helper) && "only what runs is killed");
-    helper->killed = helper->pid > 0; /* otherwise helper_look() reports its death */
+    helper->killed = helper->pid > 0;
     if (helper->killed)
         helper->start.world->kill(helper->pid);
 }
 
-/* A process that was told to leave, for the thread that waits for its end. */
 struct leaving {
     const struct helper_world *world;
     pid_t pid;
@@ -219,7 +216,6 @@ static void *see_leave(void *context)
     return NULL;
 }
 
-/* Leaves the waiting for the process to a thread. False if the thread cannot be started. */
 static bool let_go(struct helper *helper)
 {
     const uint64_t cpu_ns = helper_processor_ns(helper); /* read before the process ID is reused */
@@ -239,9 +235,9 @@ static bool let_go(struct helper *helper)
     return true;
 }
 
-/* Tells the helper to leave and waits for its end. One that is slow is left to a thread if that is allowed, else it is
- * killed. If another helper follows, this one must have answered first, or it would take the commands of its successor.
- */
+/* Tells the helper to leave and waits for its end. If that takes too long, a thread continues to wait; if that is not
+ * allowed, the helper is killed. If another helper follows, this one must have answered first, or it would take
+ * commands that are for the next one. */
 static void helper_leave(struct helper *helper, bool is_last)
 {
     const struct helper_world *world = helper->start.world;
@@ -253,7 +249,7 @@ static void helper_leave(struct helper *helper, bool is_last)
             (is_last || helper_is_over(helper)) && let_go(helper))
             return;
     }
-    world->kill(helper->pid); /* safe: a process that has ended keeps its ID until it is reaped */
+    world->kill(helper->pid); /* a process that has ended keeps its ID until it is reaped, so this is safe */
     reap_helper(helper);
 }
 
@@ -269,7 +265,6 @@ void helper_fini(struct helper *helper)
     helper->channel = NULL;
 }
 
-/* True if the process has ended; `error` says how. */
 static bool has_died(struct helper *helper, char error[HDSS_ERROR_MAX])
 {
     if (helper->pid > 0) {
@@ -290,10 +285,10 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
         return false;
     if (helper->state == HELPER_READY) {
         if (rested)
-            has_died(helper, error); /* nothing is lost: the next command starts another one */
+            has_died(helper, error);
         return false;
     }
-    if (!helper->killed && helper_is_over(helper)) { /* a dying helper takes no more commands */
+    if (!helper->killed && helper_is_over(helper)) {
         bool opened = helper->state == HELPER_RUNNING || helper_work(helper)->result == CHANNEL_DONE;
         helper->state = helper->pid > 0 ? HELPER_READY : HELPER_NONE;
         if (opened)
@@ -303,11 +298,10 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
         helper_leave(helper, false);
         return true;
     }
-    /* costs a system call, so only after the worker has slept */
     bool asks = rested || helper->killed || helper->pid == 0;
     if (!asks || !has_died(helper, error))
         return false;
-    /* the helper may have died after its answer, which is then valid */
+    /* If the helper died after its answer, the answer is valid. */
     return !helper_is_over(helper);
 }
 
@@ -332,7 +326,7 @@ bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR
 
 void helper_await_moment(const struct helper *helper)
 {
-    if (!helper->has_cores) /* yielding gives the core to the helper, which then needs no wake-up */
+    if (!helper->has_cores) /* Yielding gives the only core to the helper, which then needs no wake-up. */
         sched_yield();
     if (!helper_is_over(helper))
         helper->start.world->await_answer(helper->channel, helper->current, HELPER_MOMENT_NS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's end of a helper, a process that runs a user's kernel.
  *
- * The helper is started once, opens the kernel, and takes commands through shared memory (channel.h). If it dies the
- * worker learns how, and starts another one for the next command. It ends with its worker. */
+ * The helper opens the kernel and takes commands through shared memory (channel.h). If it dies the worker learns how,
+ * and starts another helper for the next command. A helper ends with its worker. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -15,11 +15,11 @@
 #include <sys/types.h>
 
 struct helper_start {
-    /* Starts a process that calls serve(), with the two files as descriptors CHANNEL_FILE and CHANNEL_BELL. Returns -1
+    /* Starts a process that calls serve() with the two files as descriptors CHANNEL_FILE and CHANNEL_BELL. Returns -1
      * with an error. */
     pid_t (*begin)(void *context, int file, int bell, char error[HDSS_ERROR_MAX]);
     void *context;
-    bool lets_go; /* do not wait for a helper that is slow to leave */
+    bool lets_go;
     const struct helper_world *world;
 };
 
@@ -36,32 +36,29 @@ struct helper {
     struct channel *channel;
     size_t channel_bytes;
     int file;
-    int bell;    /* eventfd by which the helper wakes the worker */
-    int watch;   /* epoll descriptor, readable if the bell was rung or the process has ended */
-    int process; /* pidfd of the process; -1 if there is none */
+    int bell;
+    int watch;   /* epoll descriptor: readable after the bell was rung or the process has ended */
+    int process; /* pidfd; -1: there is no process */
     pid_t pid;
-    int status; /* of the last helper, from waitpid() */
+    int status;
     uint32_t current;
     bool has_next;
-    bool killed;      /* the worker has killed the helper, whose end is still to come */
-    bool is_kept;     /* the mapping is kept, because MPI may read it until the process ends */
-    bool has_refused; /* the kernel has reported why it cannot be opened */
+    bool killed;
+    bool is_kept; /* MPI may read the mapping until the process ends, so it is not removed */
+    bool has_refused;
     bool rests;
-    uint64_t rings; /* number of rings that are not read yet */
+    uint64_t rings;
     bool has_cores;
-    uint64_t wake_at; /* the helper wakes the worker after this many finished iterations */
+    uint64_t wake_at;
     uint64_t cpu_ns;
 };
 
 int helper_init(struct helper *helper, const struct helper_start *start, size_t room, char error[HDSS_ERROR_MAX]);
 
-/* Ends the process and frees everything. A kernel that does not close in time is killed. */
 void helper_fini(struct helper *helper);
 
-/* Starts a process if there is none; it begins to open the kernel. */
 int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX]);
 
-/* Data of the running or last command, and of the one after it, which may be filled in before it is given. */
 static inline struct channel_work *helper_work(const struct helper *helper)
 {
     return channel_work(helper->channel, helper->current);
@@ -72,20 +69,18 @@ static inline struct channel_work *helper_next_work(const struct helper *helper)
     return channel_work(helper->channel, helper->current + CHANNEL_STEP);
 }
 
-/* Gives a ready helper the next command, whose data the caller has written to the channel. */
 void helper_call(struct helper *helper, enum channel_command command);
 
 /* Like helper_call(), but the helper begins on CPU `cpu` - 1 and may move later; 0: on any CPU. */
 void helper_call_on(struct helper *helper, enum channel_command command, unsigned cpu);
 
-/* Gives a running helper the next command ahead: it begins when all of the present one is done. */
+/* Gives a running helper the next command ahead. It begins after all of the running one is done. */
 void helper_call_ahead(struct helper *helper, enum channel_command command);
 
-/* Withdraws the command given ahead, if any. False if the helper has begun it. */
 bool helper_withdraw(struct helper *helper);
 
-/* After the end of a command: continues with the one that was given ahead. False if the helper will not run it; the
- * command then does not count. */
+/* Call it after the end of a command: continues with the one that was given ahead. Returns false if the helper will not
+ * run that one; it then does not count. */
 bool helper_go_on(struct helper *helper);
 
 static inline bool helper_is_busy(const struct helper *helper)
@@ -97,15 +92,12 @@ static inline bool helper_is_busy(const struct helper *helper)
  * ends normally. */
 void helper_kill(struct helper *helper);
 
-/* Checks the helper. Returns true with an error if it has died or its kernel cannot be opened. If its command is
- * finished or its kernel is open, it becomes ready. */
+/* Returns true, with an error, if the helper has died or cannot open its kernel. Otherwise the helper becomes ready if
+ * its command is finished or its kernel is open. */
 bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX]);
 
-/* Waits up to `most_ns` until the command is finished, the kernel open, or the helper dead; returns like helper_look().
- * */
 bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR_MAX]);
 
-/* True if the command is finished, even if helper_look() has not noticed it yet. */
 static inline bool helper_is_over(const struct helper *helper)
 {
     return channel_is_over(helper->channel, helper->current);
@@ -115,10 +107,9 @@ static inline bool helper_is_over(const struct helper *helper)
  * where messages can wake it. */
 void helper_await_moment(const struct helper *helper);
 
-/* Makes the helper wake the worker after `done` finished iterations; UINT64_MAX: at the end of the command. */
 void helper_wake_at(struct helper *helper, uint64_t done);
 
-/* Announces that the worker will sleep on the descriptor. False if there is news already. */
+/* Announces that the worker will sleep on the descriptor. Returns false if there is news already. */
 bool helper_rest(struct helper *helper);
 
 uint64_t helper_processor_ns(const struct helper *helper);

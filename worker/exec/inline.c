@@ -17,15 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How long the kernel runs before the worker looks at its messages again. */
 #define TURN_NS 2000000.0
-/* Upper bound of the expected time of one call of the kernel. Turns are checked after each call, so short calls make it
- * unlikely that one turn contains two iterations longer than a turn. Reading the clock after each call costs some 50
- * ns. A turn that is configured shorter than this is one call, because many kernels are slower in shorter calls. */
-#define CALL_NS (TURN_NS / 8)
-/* The estimate of an iteration's time covers about this much computing time. */
-#define LOOK_BACK_NS 1e9
-/* Records up to this size are digested in less than a microsecond, so the clock is not read again afterwards. */
+/* Upper bound of the expected time of one call of the kernel. The time of a turn is checked after each call, so with
+ * short calls a turn rarely contains two iterations that are each longer than a turn. Reading the clock after each call
+ * costs some 50 ns. A turn that is configured shorter than this is one call, because many kernels are slower in shorter
+ * calls. */
+#define CALL_NS           (TURN_NS / 8)
+#define LOOK_BACK_NS      1e9
 #define DIGEST_SOON_BYTES 4096
 
 static void begin_spread_piece(struct exec *exec)
@@ -36,8 +34,8 @@ static void begin_spread_piece(struct exec *exec)
     exec->pieces.ns = 0;
 }
 
-/* A piece that turned out too short is extended. The last piece is left out if it is short, unless it is the only one:
- * its time says more about the clock than about the kernel. */
+/* A piece that turned out too short is extended. A short last piece is left out, unless it is the only one: its time
+ * says more about the clock than about the kernel. */
 void exec_end_piece(struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -64,9 +62,9 @@ int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *re
     return returned(exec->config.kernel->run(exec->instance, first, count, records, exec->error), "run", exec->error);
 }
 
-/* Updates the estimate after `count` iterations took `ns`. A longer time resets the mean, so that it counts at once. A
- * shorter time enters the mean of all iterations since that reset (at most those of LOOK_BACK_NS), which starts with
- * one iteration of TURN_NS: if one iteration in a thousand is long, nearly all recent ones may have cost nothing. */
+/* Updates the estimate after `count` iterations took `ns`. A longer time replaces the mean, so it counts at once. A
+ * shorter time enters the mean of all iterations since then, at most those of LOOK_BACK_NS. The mean begins with one
+ * iteration of TURN_NS, because nearly all iterations may cost nothing while one in a thousand is long. */
 static void learn_iteration(struct exec *exec, uint64_t count, double ns)
 {
     bool is_known = exec->iteration_ns > 0;
@@ -81,7 +79,7 @@ static void learn_iteration(struct exec *exec, uint64_t count, double ns)
     exec->iteration_ns = (known * seen + time * (double)count) / exec->iterations_seen;
 }
 
-/* A slowed worker sleeps in irregular portions. So the piece gets the computing time times the slowdown, not the
+/* A slowed worker sleeps in irregular portions, so the piece gets the computing time times the slowdown instead of the
  * elapsed time. */
 int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon)
 {
@@ -124,12 +122,12 @@ static double call_ns(const struct exec *exec)
     return turn_ns(exec) < CALL_NS ? turn_ns(exec) : CALL_NS;
 }
 
-/* Number of iterations that this turn may compute. It must not pass the mark or overfill the buffer. */
 static uint64_t turn_size(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
     uint64_t size = exec_least(chunk->count - chunk->done, exec_room(exec));
-    if (exec->config.kernel->descriptor != NULL) /* finished results must not wait for an iteration that waits */
+    /* Results of finished iterations must not wait for an iteration that waits. */
+    if (exec->config.kernel->descriptor != NULL)
         return 1;
     if (exec->config.turn_iterations > 0)
         size = exec_least(size, exec->config.turn_iterations);
@@ -154,8 +152,8 @@ static void take_in_end(struct exec *exec, uint64_t end)
     exec->chunk.stolen += count - exec->chunk.count;
 }
 
-/* Marks the next `count` iterations as begun, so that other ranks can only take those after them. Returns how many of
- * the `count` are still the worker's. */
+/* Marks the next `count` iterations as begun, so that other ranks can only take later ones. Returns how many of the
+ * `count` the worker still has. */
 __attribute__((noinline)) static uint64_t claim(struct exec *exec, uint64_t count)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -168,7 +166,6 @@ __attribute__((noinline)) static uint64_t claim(struct exec *exec, uint64_t coun
     return exec_least(count, chunk->count - chunk->done);
 }
 
-/* Computes one turn, call by call, until its time is over, the kernel fails or the kernel waits. */
 static void compute_turn(struct exec *exec)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -178,8 +175,9 @@ static void compute_turn(struct exec *exec)
     unsigned char *const records = exec_next_records(exec), *to = records;
     int result = 0;
     assert(end > begun && end <= chunk->count && "a turn has iterations, of the chunk");
+    /* A failed iteration, counted by exec_tell_failure(), may have been the last of its piece. */
     if (exec->config.spread)
-        exec_end_piece(exec); /* a failed iteration, counted by exec_tell_failure(), may have been its last */
+        exec_end_piece(exec);
     while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < turn_ns(exec)) {
         uint64_t count = exec_call_size(exec, end - chunk->done);
         if (exec->config.span != NULL && (chunk->is_shared || chunk->done + count < chunk->count) &&
@@ -238,7 +236,8 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     assert(count <= chunk->done - chunk->sliced && "what leaves has been computed");
     event->chunk.count = count;
     if (made->variable && exec->config.collect && bytes > buffer->room && reserve_block(exec, buffer, bytes) < 0) {
-        /* report a failure, because the executor cannot give them to another rank */
+        /* Without memory the results are reported as failed, because the executor cannot give iterations to another
+         * rank. */
         event->type = EVENT_ITERATIONS_FAILED;
         event->text = exec->error;
         output_take(&made->output, count, exec->config.loop, NULL);
@@ -269,8 +268,8 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     chunk->running = false;
 }
 
-/* Sends the next part if it is due: the last part of the chunk, one that fills a buffer, or one whose predecessor was
- * sent long ago. Parts are sent in order. An empty part is never due, except as the last one. */
+/* Sends the next part if it is due: if it is the chunk's last one, fills a buffer, or the one before was sent long ago.
+ * Parts are sent in order. An empty part is due only as the last one. */
 static bool send_due_part(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -302,8 +301,9 @@ static void begin_chunk(struct exec *exec, uint64_t first, uint64_t count, uint6
 {
     struct exec_chunk *chunk = &exec->chunk;
     assert(!chunk->running && "chunks are computed one after another");
+    /* The time of this does not count for the chunk. executor_advance() reports a failure. */
     if (exec->config.helper == NULL && !exec_is_in_step(exec, first))
-        exec_enter_step(exec, first); /* outside of the chunk's time; executor_advance() reports a failure */
+        exec_enter_step(exec, first);
     if (exec->config.span != NULL)
         span_note_chunk(exec->config.span, *exec->config.chunk);
     chunk->running = true;
@@ -361,8 +361,6 @@ static void inline_set_mark(struct executor *executor, uint64_t mark)
         exec_remote_set_mark(exec);
 }
 
-/* Number of iterations of the chunk that have begun. Between two turns only a waiting iteration or a child process can
- * be running. */
 static uint64_t begun_of_chunk(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -384,7 +382,7 @@ void exec_cut(struct exec *exec, uint64_t kept)
         return;
     chunk->count = kept;
     chunk->is_reset = exec_least(chunk->is_reset, kept);
-    if (chunk->mark >= kept) /* the chunk ends at or before its mark: FINISHED replaces EVENT_MARK */
+    if (chunk->mark >= kept)
         chunk->mark = 0;
     if (exec->config.spread && exec->config.helper == NULL) {
         exec->pieces.end = exec_least(exec->pieces.end, kept);
@@ -424,7 +422,7 @@ static void tell_stolen(struct exec *exec, struct event *event)
 static enum turn advance_exec(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
-    if (inline_tell_mark(exec, event)) /* the mark was reached together with a slice, which was reported first */
+    if (inline_tell_mark(exec, event))
         return TURN_EVENT;
     if (!chunk->running || exec_buffer_in_use(exec)->sent || (chunk->ends && !exec_has_ended(exec)))
         return TURN_BLOCKED;
@@ -432,7 +430,8 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     if (exec->config.helper != NULL) {
         if ((computes || exec->remote.posted) && !exec_remote_turn(exec))
             return inline_tell_mark(exec, event) ? TURN_EVENT : TURN_BLOCKED;
-    } else if (computes && exec_room(exec) > 0) { /* after EVENT_STOLEN the buffer may still be full */
+        /* After EVENT_STOLEN the buffer may still be full. */
+    } else if (computes && exec_room(exec) > 0) {
         (exec->isolated.wanted ? exec_compute_in_child : compute_turn)(exec);
         if (chunk->stolen > 0) {
             tell_stolen(exec, event);
@@ -457,14 +456,13 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     return exec->executor.is_put_off ? TURN_BLOCKED : TURN_WORKED;
 }
 
-/* True if the buffer for the running chunk's results is still being sent. The runtime must then be polled, because a
- * helper that got the chunk ahead may be finished and send no news. */
+/* True if the buffer for the running chunk's results is still being sent. The runtime must then be polled: a helper
+ * that got the chunk ahead may have finished it and send no news. */
 static bool waits_for_sends(struct exec *exec)
 {
     return exec->chunk.running && exec_buffer_in_use(exec)->sent;
 }
 
-/* Advances until there is something to report, a send must end first, or the helper has no news. */
 static enum turn advance_with_helper(struct exec *exec, struct event *event)
 {
     enum turn turn;
@@ -478,8 +476,8 @@ static enum turn advance_with_helper(struct exec *exec, struct event *event)
     return turn;
 }
 
-/* Advances by one turn. A kernel that waits for asynchronous work gets a second turn at once: it begins the next
- * iteration before the runtime does anything else, so that both run in parallel. */
+/* A kernel that waits for asynchronous work gets a second turn at once. It begins the next iteration there before the
+ * runtime does anything else, so that both iterations run in parallel. */
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);
@@ -500,9 +498,9 @@ static void inline_sent(struct executor *executor, const void *data)
             buffers[i].sent = false;
 }
 
-/* Gives a buffer other memory, because MPI may read its present memory until the process ends. If there is none, the
- * buffer counts as being sent for ever, and the worker stops. A buffer that is shared with a helper can move only once,
- * which is enough: a worker sends its results to one rank, and to the supermaster after that rank is lost. */
+/* Gives a buffer other memory, because MPI may read its present memory until the process ends. Without other memory the
+ * buffer counts as being sent forever, and the worker stops. A buffer that is shared with a helper can move only once.
+ * That is enough: a worker sends its results to one rank, and to the supermaster if that rank is lost. */
 static void leave_buffer(struct exec *exec, struct exec_buffer *buffer)
 {
     const size_t bytes = exec_buffer_bytes(exec);

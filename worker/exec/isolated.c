@@ -26,15 +26,15 @@
 #define TURN_MS 2
 
 struct isolated_share {
-    _Atomic uint64_t done; /* iterations whose records are complete */
+    _Atomic uint64_t done;
     uint64_t count;
-    _Atomic bool failed; /* the kernel has failed at the iteration after `done` */
+    _Atomic bool failed;
     char error[HDSS_ERROR_MAX];
     _Alignas(64) unsigned char records[];
 };
 
-/* Sets the signals of the child: those of a crash kill it, even if the MPI library catches them; those of a drain do
- * not, because the draining worker waits for its child. */
+/* In the child a crash signal kills, even if the MPI library catches it in the worker. Signals of a drain are ignored,
+ * because the draining worker waits for its child. */
 static void set_signals(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
@@ -46,7 +46,7 @@ static void set_signals(void)
 
 static int run_into_file(const struct isolated_job *job, int file, uint64_t i, char error[HDSS_ERROR_MAX])
 {
-    struct output *output = job->output; /* the child's copy of the worker's output */
+    struct output *output = job->output;
     size_t bytes;
     output_clear(output, i);
     output_begin(output, i + 1);
@@ -79,7 +79,7 @@ static _Noreturn void be_child(const struct isolated *isolated, const struct iso
 {
     struct isolated_share *share = isolated->share;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* the worker died before prctl() */
+    if (getppid() != parent)
         _exit(0);
     set_signals();
     for (uint64_t i = 0; i < job->count; i++) {
@@ -120,7 +120,7 @@ static int begin_child(struct isolated *isolated, const struct isolated_job *job
     share->count = job->count;
     share->error[0] = '\0';
     const pid_t parent = getpid();
-    fflush(NULL); /* the kernel must not write buffered output again */
+    fflush(NULL); /* otherwise the kernel might write buffered output a second time */
     pid_t child = fork();
     if (child == 0)
         be_child(isolated, job, parent);
@@ -146,7 +146,6 @@ static bool child_has_ended(struct isolated *isolated, int *status)
     return true;
 }
 
-/* Appends the output of an iteration from a block. Returns -1 if memory runs out. */
 static int put_child_block(struct output *output, uint64_t iteration, const unsigned char *bytes, size_t size)
 {
     struct block block;
@@ -159,7 +158,6 @@ static int put_child_block(struct output *output, uint64_t iteration, const unsi
     return result;
 }
 
-/* Takes the child's block if it has finished one. Returns the number of iterations taken. */
 static uint64_t take_child_block(struct isolated *isolated, const struct isolated_job *job)
 {
     struct stat status;
@@ -178,7 +176,6 @@ static uint64_t take_child_block(struct isolated *isolated, const struct isolate
     return 1;
 }
 
-/* Copies the records that were finished since the last call. Returns their number. */
 static uint64_t take_child_records(struct isolated *isolated, const struct isolated_job *job, void *records)
 {
     if (job->output != NULL)
@@ -202,12 +199,13 @@ uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job
     }
     struct pollfd end = {.fd = isolated->end};
     poll(&end, 1, TURN_MS);
-    bool ended = child_has_ended(isolated, &status); /* checked before the progress is read */
+    /* The end is checked before the progress, so no progress is missed. */
+    bool ended = child_has_ended(isolated, &status);
     uint64_t count = take_child_records(isolated, job, records);
     if (!ended || isolated->taken == isolated->share->count)
         return count;
     *failed = true;
-    bool done = atomic_load(&isolated->share->done) > isolated->taken; /* finished, but could not be taken */
+    bool done = atomic_load(&isolated->share->done) > isolated->taken;
     *final = !done && !atomic_load(&isolated->share->failed);
     if (done)
         snprintf(error, HDSS_ERROR_MAX, "no memory for what an iteration in a child process yields");

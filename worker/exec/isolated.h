@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs iterations that have killed workers in a child process, one after the other. The child writes records and
- * progress to shared memory; if it dies the running iteration is to blame, and the next child continues after it.
- * Variable output comes through a file in memory, with one iteration per child. The child has a copy of the kernel's
- * instance, so nothing it does affects the worker. */
+ * progress to shared memory. If it dies the running iteration is to blame, and the next child continues after it.
+ * Variable output comes through a memory file, with one iteration for each child. The child has a copy of the kernel's
+ * instance, so nothing that it does affects the worker. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -18,27 +18,26 @@ struct isolated {
     struct isolated_share *share;
     size_t share_bytes;
     pid_t child;
-    int end;        /* read end of a pipe that is closed when the child ends */
-    int block;      /* memory file for a block of variable output; 0: none */
-    uint64_t taken; /* iterations taken over from this child */
+    int end;
+    int block;
+    uint64_t taken;
 };
 
 struct isolated_job {
     const struct hdss_kernel *kernel;
     void *instance;
-    uint64_t first, count;           /* count at least 1 */
-    uint64_t record_bytes, capacity; /* count is at most capacity */
-    struct output *output;           /* for variable output, with count 1; NULL: records */
+    uint64_t first, count;
+    uint64_t record_bytes, capacity;
+    struct output *output; /* for variable output, with count 1; NULL: records */
     const struct hdss_loop *loop;
 };
 
-/* Starts a child for the job or continues with the running one, waits for one turn, and copies finished records;
- * returns their number, which the caller adds to `first` of the next job. `*failed`: the following iteration has failed
- * with `error`; `*final`: it killed the child. */
+/* Starts a child for the job, or continues with the running one, and waits for one turn. Copies finished records and
+ * returns their number, which the caller adds to `first` of the next job. `*failed`: the iteration after them has
+ * failed with `error`; `*final`: it has killed the child. */
 uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job, void *records, bool *failed,
                        bool *final, char error[HDSS_ERROR_MAX]);
 
-/* Number of iterations that the running child may have begun and that were not taken over. */
 uint64_t isolated_begun(const struct isolated *isolated);
 
 void isolated_fini(struct isolated *isolated);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads by OpenMP: see openmp_pool.h. The only file compiled with OpenMP. */
+/* Threads by OpenMP: see openmp_pool.h. This is the only file compiled with OpenMP. */
 #include "worker/exec/openmp_pool.h"
 
 #include <sched.h>
@@ -9,7 +9,6 @@
 #include <omp.h>
 #endif
 
-/* more than a CPU set of the usual size contains */
 #define CORES_MAX 65536
 
 unsigned openmp_pool_cores(void)

@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of bytes that an empty buffer keeps; larger ones were for exceptional iterations. */
+/* An empty buffer larger than this is freed, because an exceptional iteration needed it. */
 #define KEEP_BYTES (4 * (size_t)SLICE_MAX)
 
-/* Makes room for `bytes` more. Moves the content to the front of the buffer if that suffices. */
 static int make_room_in(struct gathered *gathered, size_t bytes)
 {
     size_t length = gathered->to - gathered->from;
@@ -45,7 +44,6 @@ static void empty(struct gathered *gathered)
     gathered->from = gathered->to = 0;
 }
 
-/* Records why the output is rejected; the first reason stays. */
 static int refuse_output(struct output *output, const char *what)
 {
     if (output->problem[0] == '\0')
@@ -58,7 +56,6 @@ static int refuse_memory(struct output *output)
     return refuse_output(output, "there is no memory for what it yields");
 }
 
-/* Appends empty entries for all iterations up to this one. */
 static int reach(struct output *output, uint64_t iteration)
 {
     size_t entry = block_entry_bytes(output->streams);
@@ -72,7 +69,6 @@ static int reach(struct output *output, uint64_t iteration)
     return 0;
 }
 
-/* Returns the entry of a running iteration; NULL with a recorded problem if it cannot have one. */
 static unsigned char *entry_of(struct output *output, uint64_t iteration)
 {
     if (iteration >= output->end || iteration + 1 < output->next) {
@@ -215,7 +211,6 @@ uint64_t output_fit(const struct output *output, size_t *bytes)
     return count;
 }
 
-/* Digest of one iteration. at[] has the offset of its bytes in each stream and is advanced to the next iteration. */
 static uint64_t digest_next(struct output *output, uint64_t iteration, const unsigned char *entry,
                             const struct hdss_loop *loop, size_t *at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop with dependencies whose kernel runs in a helper, from the worker's side. pipeline.h explains pieces, channel.h
+/* The worker's side of a loop with dependencies whose kernel runs in a helper. pipeline.h explains pieces, channel.h
  * the shared memory. */
 #include "worker/exec/pieces.h"
 
@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Successive deaths of idle helpers after which the next piece is blamed. */
 #define IDLE_DEATHS_MAX 3
 
 static struct channel *channel_of(const struct pipeline *pipeline)
@@ -35,11 +34,9 @@ static unsigned char *halo_of(const struct pipeline *pipeline, unsigned i)
 void pieces_init(struct pipeline *pipeline)
 {
     pipeline->shared.bytes = channel_of(pipeline)->bytes;
-    helper_wake_at(&pipeline->exec.remote.helper, UINT64_MAX); /* the worker is woken at the end of each step */
+    helper_wake_at(&pipeline->exec.remote.helper, UINT64_MAX);
 }
 
-/* Offset in a buffer at which a piece is computed. Pieces of a split chunk are computed after the chunk's own records,
- * aligned for kernels. */
 static uint64_t piece_at(const struct pipeline *pipeline)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -67,7 +64,7 @@ int pieces_share_rows(struct pipeline *pipeline, struct pipeline_buffer *buffer)
     if (buffer->bytes != NULL) {
         pieces_free_rows(buffer);
         fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)buffer->at,
-                  (off_t)(EXEC_HEADROOM + buffer->room)); /* on failure the memory is merely kept */
+                  (off_t)(EXEC_HEADROOM + buffer->room));
     }
     end = (end + 4095) / 4096 * 4096;
     buffer->at = (pipeline->shared.bytes + 4095) / 4096 * 4096;
@@ -85,7 +82,6 @@ void pieces_take_edge(const struct pipeline *pipeline, unsigned char *data, uint
     memcpy(data + from, halo_of(pipeline, pipeline->shared.halo_in ^ 1) + from, to - from);
 }
 
-/* Copies the previous chunk's boundary data into shared memory, as far as they have arrived. */
 static void put_halo(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -95,8 +91,8 @@ static void put_halo(struct pipeline *pipeline)
     shared->in_bytes = before->bytes;
 }
 
-/* Number of rows of the next piece, if `left` rows remain: as few as a chunk may have. The last row of the loop becomes
- * a piece of its own if possible, because nothing depends on it. */
+/* Number of rows of the next piece, if `left` rows remain: as few as a chunk may have. If possible, the loop's last row
+ * is a piece of its own, because nothing depends on it. */
 static uint64_t piece_of_rows(const struct pipeline *pipeline, uint64_t left)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -118,8 +114,6 @@ void pieces_next(struct pipeline *pipeline)
     pipeline_begin_piece(pipeline, piece, piece_of_rows(pipeline, chunk->count - piece));
 }
 
-/* Restarts the piece after the helper with the kernel's state has died. The first time, the chunk is split into pieces.
- * Rows that were sent or are being sent stay. */
 static void begin_again(struct pipeline *pipeline)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -132,7 +126,6 @@ static void begin_again(struct pipeline *pipeline)
     pipeline_begin_piece(pipeline, chunk->piece, piece_of_rows(pipeline, chunk->count - chunk->piece));
 }
 
-/* Restarts the piece, made smaller if possible; if not, the helper's death is counted against it. */
 static void blame_piece(struct pipeline *pipeline, const char *why)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -145,9 +138,9 @@ static void blame_piece(struct pipeline *pipeline, const char *why)
     chunk->died = true;
 }
 
-/* Starts the time limit of a step. If the chunk would continue in smaller pieces, killing the helper blames no row. The
- * step then has the time of one row, so that a hanging row is found soon. Otherwise the piece has the time of all its
- * rows, over all its steps. */
+/* Starts the time limit of a step. If the chunk can be split further, the step has the time of one row, so that a
+ * hanging row is found soon; the killed helper then blames no row. Otherwise all steps of the piece together have the
+ * time of all its rows. */
 static void begin_to_watch(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -160,7 +153,6 @@ static void begin_to_watch(struct pipeline *pipeline)
     shared->limit_rows = is_divisible ? 1 : chunk->rows;
 }
 
-/* Kills a helper that has computed for too long. Time spent waiting for boundary data does not count. */
 static void kill_if_overdue(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;
@@ -239,8 +231,8 @@ static void take_step(struct pipeline *pipeline)
                chunk->rows * row_bytes);
 }
 
-/* Checks a helper that computes nothing. If it died while waiting, the piece restarts. If it died while opening the
- * kernel, another helper tries, a few times, because something else may have killed it. */
+/* Checks a helper that computes nothing. If it died while it waited, the piece begins again. If it died while it opened
+ * the kernel, other helpers try a few times, because something else may have killed it. */
 static void look_after_idle(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;

@@ -21,13 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step takes about TURN_NS, after which the worker handles messages, but has at least ELEMENTS_MIN elements of each
- * row: shorter steps would use the cache badly. */
+/* A step takes about TURN_NS, or REMOTE_TURN_NS in a helper, so that the worker can handle messages. But it has at
+ * least ELEMENTS_MIN elements of each row, because shorter steps would use the cache badly. */
 #define TURN_NS        4000000.0
 #define ELEMENTS_MIN   256
 #define REMOTE_TURN_NS 16000000.0
 
-/* Keys of the boundaries of probe rows, which no loop has. */
+/* Keys of the boundaries of probe rows. No boundary of a loop has them. */
 #define PROBE_BEFORE (UINT64_MAX - 1)
 #define PROBE_AFTER  UINT64_MAX
 
@@ -63,8 +63,6 @@ void pipeline_note_problem(struct pipeline *pipeline, const char *text)
         snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%s", text);
 }
 
-/* Returns the boundary at iteration `at`, creating it if necessary. NULL if memory runs out, which is recorded as a
- * problem. */
 static struct halo *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
 {
     struct halo *boundary_at = pipeline_find_seam(pipeline, at);
@@ -100,7 +98,6 @@ static void remove_halo(struct pipeline *pipeline, struct halo *boundary_at)
     *last = dropped;
 }
 
-/* Removes a boundary whose array MPI may still access. */
 static void abandon_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
     kept_add(boundary_at->data);
@@ -166,8 +163,6 @@ static void pipeline_release(struct executor *executor, uint64_t at)
     pipeline_drop_seam(pipeline_of(executor), at);
 }
 
-/* Provides room for the chunk's records in the present buffer, which must not be in use by a send. Returns -1 if memory
- * runs out. */
 static int make_room_for_rows(struct pipeline *pipeline)
 {
     struct pipeline_buffer *buffer = pipeline_buffer(pipeline);
@@ -182,15 +177,13 @@ static int make_room_for_rows(struct pipeline *pipeline)
     return buffer->bytes != NULL ? 0 : -1;
 }
 
-/* Gives up the memory of a buffer without freeing it, because MPI may read it until the process ends. */
 static void leave_rows(const struct pipeline *pipeline, struct pipeline_buffer *buffer)
 {
-    if (!is_remote(pipeline)) /* with a helper it is shared memory, which stays mapped */
+    if (!is_remote(pipeline))
         kept_add(buffer->bytes);
     *buffer = (struct pipeline_buffer){0};
 }
 
-/* Moves the buffer's rows to other memory, with those of the running chunk. */
 static void move_rows(struct pipeline *pipeline, struct pipeline_buffer *buffer)
 {
     const struct pipeline_buffer before = *buffer;
@@ -268,8 +261,6 @@ static void pipeline_set_mark(struct executor *executor, uint64_t mark)
     pipeline_of(executor)->chunk.mark = mark;
 }
 
-/* Number of elements of the first row that the present boundary data allow to compute: all of them if the boundary
- * comes from an earlier piece. */
 static uint64_t reachable(struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -282,7 +273,6 @@ static uint64_t reachable(struct pipeline *pipeline)
     return elements > loop->reach ? elements - loop->reach : 0;
 }
 
-/* Element before which this step ends: at most `limit` or the next synchronization point. */
 static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
 {
     uint64_t point = (pipeline->chunk.from / pipeline->interval + 1) * pipeline->interval;
@@ -292,8 +282,8 @@ static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
     return exec_least(exec_least(point, limit), pipeline->chunk.from + most);
 }
 
-/* Work done, in rows, when the first row of the piece has been computed up to element `at`. Reaches the full number of
- * rows only at the end. */
+/* How much work is done, in rows, if the first row of the piece has been computed up to element `at`. Reaches the
+ * number of rows only at the end. */
 static uint64_t rows_worth(const struct pipeline *pipeline, uint64_t at)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -308,7 +298,6 @@ static uint64_t rows_worth(const struct pipeline *pipeline, uint64_t at)
     return chunk->piece + (worth < chunk->rows ? worth : chunk->rows - 1);
 }
 
-/* Number of complete rows from the chunk's first one. The rows of a piece become complete together. */
 static uint64_t rows_complete(const struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -357,7 +346,6 @@ void pipeline_count_block(struct pipeline *pipeline, uint64_t to, uint64_t began
     chunk->done = done > chunk->done ? done : chunk->done;
 }
 
-/* Computes up to element `to` and adds the time to the chunk, including the pauses of a slowed worker. */
 static void compute_block(struct pipeline *pipeline, uint64_t to)
 {
     const struct exec_config *config = &pipeline->config.exec;
@@ -385,14 +373,14 @@ static void compute_block(struct pipeline *pipeline, uint64_t to)
         pipeline_count_block(pipeline, to, began_ns, elapsed_ns);
 }
 
-/* Computes one iteration to time it, as if all earlier iterations were zero. */
+/* Times one iteration as if all earlier iterations had yielded zeros. */
 static void pipeline_try_row(void *context, uint64_t iteration)
 {
     struct pipeline *pipeline = context;
     const struct hdss_loop *loop = pipeline->config.exec.loop;
     struct halo *before = pipeline_take_seam(pipeline, PROBE_BEFORE),
                 *after = pipeline_take_seam(pipeline, PROBE_AFTER);
-    before = pipeline_find_seam(pipeline, PROBE_BEFORE); /* again: the second call may have moved it */
+    before = pipeline_find_seam(pipeline, PROBE_BEFORE); /* the second call may have moved it */
     if (before == NULL || after == NULL)
         return;
     if (before->bytes == 0)
@@ -411,7 +399,6 @@ static void pipeline_try_row(void *context, uint64_t iteration)
     pipeline->config.exec.kernel->run_block(pipeline->exec.instance, &block, pipeline->exec.error);
 }
 
-/* Reports new boundary data at synchronization points and at the end of the chunk, except for the loop's last chunk. */
 static bool pipeline_tell_edge(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -477,8 +464,9 @@ static void send_rows(struct pipeline *pipeline, uint64_t rows, struct event *ev
         end_chunk(pipeline, event);
 }
 
-/* Number of rows to send next: at most `complete` and one slice. 0 if there are none or the previous message is still
- * being sent (a short part is sent in one message with its head, which is written in front of it). */
+/* Number of rows to send next: at most `complete` and one slice; 0 if there are none. A short part must wait until the
+ * part before it has been sent, because the head of its message is written in front of its rows, over the end of that
+ * part. */
 static uint64_t rows_to_send(struct pipeline *pipeline, uint64_t complete)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -493,7 +481,6 @@ static uint64_t rows_to_send(struct pipeline *pipeline, uint64_t complete)
     return is_held ? 0 : rows;
 }
 
-/* Sends complete rows if they fill a slice, the last slice is long ago, or the chunk ends. */
 static bool tell_rows(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -510,8 +497,8 @@ static bool tell_rows(struct pipeline *pipeline, struct event *event)
     return true;
 }
 
-/* Reports that the piece has crashed its helper. If it is given up, the results before it are sent first. Nothing after
- * it is computed in this turn: either nothing follows, or the next turn reports the end of the loop. */
+/* Reports that the piece has crashed its helper. If the piece is given up, the results before it are sent first.
+ * Nothing after it is computed in this turn: either nothing follows, or the next turn reports the end of the loop. */
 static enum turn tell_death(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -532,14 +519,14 @@ static enum turn tell_death(struct pipeline *pipeline, struct event *event)
                   .compute_ns = chunk->compute_ns,
                   .first = chunk->first + chunk->piece,
                   .count = chunk->rows,
-                  .final = gives_up && chunk->sliced == chunk->piece, /* otherwise rows of the piece were sent before */
+                  .final = gives_up && chunk->sliced == chunk->piece,
                   .died = true},
     };
     return TURN_EVENT;
 }
 
-/* Continues after a piece was given up: ends the chunk if nothing depends on the piece, otherwise the whole loop. A
- * chunk ends only after all its boundary data have arrived. */
+/* Continues after a piece was given up: ends the chunk if nothing depends on the piece, otherwise the whole loop. The
+ * chunk ends only after all boundary data of the chunk before it have arrived. */
 static enum turn leave_piece(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -572,13 +559,12 @@ static enum turn pipeline_tell_problem(struct pipeline *pipeline, struct event *
     return TURN_EVENT;
 }
 
-/* Reports news of the chunk, boundary data first, because another worker may be waiting for them. */
+/* Boundary data come first, because another worker may be waiting for them. */
 static bool tell_chunk(struct pipeline *pipeline, struct event *event)
 {
     return pipeline_tell_edge(pipeline, event) || pipeline_tell_mark(pipeline, event) || tell_rows(pipeline, event);
 }
 
-/* Computes the next step, or has the helper compute it. A chunk starts only after its records have room. */
 static enum turn go_on(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -611,7 +597,8 @@ static enum turn advance_pipeline(struct pipeline *pipeline, struct event *event
     const struct pipeline_chunk *chunk = &pipeline->chunk;
     if (is_remote(pipeline))
         pieces_look(pipeline);
-    if (!pipeline->exec.remote.posted) /* while a command runs, the helper writes to the buffer */
+    /* While a command runs, the helper writes to the buffer. */
+    if (!pipeline->exec.remote.posted)
         move_kept_rows(pipeline);
     if (pipeline->has_problem)
         return pipeline_tell_problem(pipeline, event);
@@ -678,7 +665,6 @@ static enum turn advance_probe(struct pipeline *pipeline, struct event *event)
     return turn;
 }
 
-/* Ends a probe. A chunk is not ended early: its rows are finished. */
 static struct range pipeline_end(struct executor *executor)
 {
     struct pipeline *pipeline = pipeline_of(executor);

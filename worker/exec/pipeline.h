@@ -3,21 +3,21 @@
  *
  * A chunk is computed along the synchronization dimension, all its rows together, the first row ahead (struct
  * hdss_block). It advances as far as the boundary data of the previous chunk have arrived, then waits. At each
- * synchronization point, every `interval` elements of its first row, the new boundary data of its last row are reported
- * (EVENT_BOUNDARY_READY). So neighbouring chunks are computed in parallel, the later one some elements behind, and each
+ * synchronization point, every `interval` elements of the first row, the event BOUNDARY_READY reports the new boundary
+ * data of the last row. So neighbouring chunks are computed in parallel, the later one some elements behind, and each
  * chunk sends one message per point. Between two points the computation pauses every few milliseconds to handle
  * messages.
  *
- * A boundary is the iteration at which one chunk ends and the next begins; boundary data are stored by it. Those of the
- * running chunk, and of other chunks that ended here, are kept until they are released or, if the next chunk is
- * computed here too, used by it. Those from other workers may arrive before their chunk begins.
+ * A boundary is the iteration at which one chunk ends and the next begins; boundary data are stored by it. The data of
+ * chunks that were computed here are kept until they are released, or until the next chunk has used them here. Data
+ * from other workers may arrive before their chunk begins.
  *
  * With a helper (helper.h) each step is a command. Boundary data are copied into and out of shared memory, because MPI
- * may still be sending those of earlier steps. Rows of results are in shared memory and are sent from there. If the
+ * may still be sending the data of earlier steps. Rows of results are in shared memory and are sent from there. If the
  * helper dies, the kernel's state of the chunk is lost. The chunk then begins again in pieces of as few rows as one
  * iteration depends on, to find the piece that crashes helpers. That piece is retried and finally given up: the chunk
- * ends without it if nothing follows it; otherwise the loop ends. Rows that were sent stay valid; their repeated
- * results are equal and are not sent again.
+ * ends without it if no chunk follows; otherwise the loop ends. Rows that were sent stay valid; their repeated results
+ * are equal and are not sent again.
  *
  * With a time limit, the helper is killed if a piece takes longer than all its rows may take. It is also killed if one
  * step of a chunk with several pieces, usually some milliseconds, takes longer than one row may take: that blames no
@@ -30,24 +30,24 @@
 struct pipeline_config {
     struct exec_config exec;
     uint64_t points;
-    uint64_t end; /* end of the loop: nobody needs the boundary data there */
+    uint64_t end;
 };
 
 struct halo {
     uint64_t at;
     unsigned char *data;
-    uint64_t bytes;     /* bytes that have arrived or were computed, from the beginning */
-    uint64_t announced; /* bytes that will be there when all messages on their way have arrived */
+    uint64_t bytes;
+    uint64_t announced;
     unsigned awaited;
-    bool is_kept; /* MPI may read it until the process ends */
+    bool is_kept;
 };
 
 struct pipeline_buffer {
     unsigned char *bytes; /* owned, EXEC_HEADROOM + room bytes; with a helper, mapped from its shared memory */
     uint64_t room;
-    uint64_t at; /* with a helper: offset in the shared memory */
+    uint64_t at;
     unsigned on_way;
-    bool is_kept; /* MPI may read it until the process ends */
+    bool is_kept;
 };
 
 /* The running or last chunk. sliced <= done <= count, from <= end, piece + rows <= count. */
@@ -55,32 +55,33 @@ struct pipeline_chunk {
     bool running;
     bool has_room;
     uint64_t first, count, mark;
-    uint64_t piece, rows; /* the rows that are computed together: index of the first one in the chunk, and their number;
-                             the whole chunk unless is_split */
-    uint64_t from,
-        end; /* elements of the piece's first row: computed ones, and the number at which the last row is complete */
+    /* The rows that are computed together: index of the first one in the chunk, and their number. They are the whole
+     * chunk unless is_split. */
+    uint64_t piece, rows;
+    /* In elements of the piece's first row: how many are computed, and after how many the last row is complete. */
+    uint64_t from, end;
     uint64_t told;
-    uint64_t done; /* computed elements, counted in rows; equals `count` only if all are computed */
+    uint64_t done; /* computed elements, in rows, rounded down; `count` only after all are computed */
     uint64_t sliced;
     uint64_t compute_ns, sliced_at_ns, began_ns;
     bool is_split;
     bool died;
-    bool is_given_up; /* the piece is given up, and this was reported */
+    bool is_given_up;
     unsigned deaths;
 };
 
 struct pipeline_shared {
     uint64_t bytes;
-    unsigned halo_in;  /* halo with the boundary data before the piece; the other one gets those after it */
-    uint64_t in_bytes; /* bytes of the previous chunk's data in that halo; only during the first piece */
+    unsigned halo_in; /* halo with the boundary data before the piece; the other one gets the data after it */
+    uint64_t in_bytes;
     uint64_t piece_ns;
-    uint64_t earlier_ns,
-        limit_rows; /* time limit of the running step: how much of piece_ns counts, and how many rows' time it has */
+    /* Time limit of the running step: it and earlier_ns together may take as long as limit_rows rows. */
+    uint64_t earlier_ns, limit_rows;
 };
 
 struct pipeline {
     struct executor executor;
-    struct exec exec; /* runs the kernel and the probe */
+    struct exec exec;
     struct pipeline_config config;
     uint64_t interval;
     uint64_t halo_bytes;
@@ -90,7 +91,7 @@ struct pipeline {
     unsigned filling;
     struct pipeline_chunk chunk;
     struct pipeline_shared shared;
-    double element_ns; /* estimated time to compute one element of the first row and those below it; 0: unknown */
+    double element_ns;
     bool has_problem, problem_told;
 };
 

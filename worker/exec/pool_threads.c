@@ -11,16 +11,14 @@
 
 #include <assert.h>
 
-/* Upper bound of the expected time of a call of the kernel, so that the main thread handles messages and all threads
- * notice requests to stop. */
+/* Upper bound of the expected time of a call of the kernel, so that threads notice messages and requests to stop in
+ * time. */
 #define PIECE_NS 500000.0
 #define TICK_NS  100000.0
-/* A thread draws several steps at once only if they take no longer than this. */
 #define AHEAD_NS 1000.0
-/* How long a thread that finds nothing to draw spins before it sleeps. */
-#define SPIN_NS 50000u
+#define SPIN_NS  50000u
 
-/* Adds to a counter that only this thread writes. */
+/* Only this thread writes the counter. */
 static void add_own(_Atomic uint64_t *sum, uint64_t more)
 {
     atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
@@ -32,7 +30,6 @@ static uint64_t iterations_in(double time_ns, double iteration_ns)
     return count > 1 ? (uint64_t)count : 1;
 }
 
-/* Reads the clock and accounts for the iterations since the last reading. */
 static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];
@@ -42,7 +39,7 @@ static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
     if (pool_thread->untimed == 0)
         return now_ns;
     assert(own->slot != NULL && "iterations are of a slot");
-    /* a longer time replaces the estimate at once; a shorter one lowers it by a factor of 8 at most */
+    /* A longer time replaces the estimate at once; a shorter one lowers it at most by a factor of 8. */
     double time = (double)elapsed_ns / (double)pool_thread->untimed, before = pool_thread->iteration_ns;
     time = time < 0.5 ? 0.5 : time;
     pool_thread->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
@@ -63,7 +60,6 @@ static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
     return now_ns;
 }
 
-/* Runs the kernel, then sleeps according to `slowdown`. Pauses too short for a sleep are added to the next one. */
 static int run_member_slowly(struct thread_pool *pool, struct pool_thread *pool_thread, uint64_t first, uint64_t count,
                              void *records)
 {
@@ -76,7 +72,6 @@ static int run_member_slowly(struct thread_pool *pool, struct pool_thread *pool_
     return result;
 }
 
-/* Runs iterations of the thread's part and adds to `*digest`. Does nothing if the part has failed. */
 static inline void run_iterations(struct thread_pool *pool, struct pool_thread *pool_thread, struct ring_thread *own,
                                   uint64_t first, uint64_t count, uint64_t *digest)
 {
@@ -91,7 +86,7 @@ static inline void run_iterations(struct thread_pool *pool, struct pool_thread *
     int result = config->slowdown > 1
                      ? run_member_slowly(pool, pool_thread, first, count, to)
                      : config->kernel->run(pool_thread->instance, first, count, to, pool_thread->error);
-    if (result != 0) /* the executor of one thread will repeat the part and report the reason */
+    if (result != 0)
         ring_fail(own);
     else
         *digest += digest_records(first, count, to, pool->record_bytes);
@@ -119,8 +114,6 @@ static inline void run_piece(struct thread_pool *pool, unsigned thread)
     note_drawn(pool_thread, own);
 }
 
-/* Draws iterations, by the recursive form if the technique has no closed one. Moves to the next slot if this one is
- * dry. False if there is nothing to draw. */
 static inline bool draw_iterations(struct thread_pool *pool, unsigned thread)
 {
     struct ring *ring = &pool->ring;
@@ -154,7 +147,7 @@ static inline bool is_called(const struct thread_pool *pool, unsigned thread)
     return ring_is_halted(&pool->ring) || (thread == 0 && thread_pool_has_work(pool));
 }
 
-/* Fast path for short chunks: draws one piece after another and computes it. Ends when the clock must be read, or a
+/* Fast path for short chunks: draws and computes one piece after another. Ends when the clock must be read, or if a
  * draw is not a single piece of the thread's part, which run_piece() handles. Counters stay in registers, because the
  * atomic operation of a draw waits for all earlier stores. */
 static void run_short_draws(struct thread_pool *pool, unsigned thread)
@@ -186,7 +179,7 @@ bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];
     bool any = false, is_main = thread == 0;
-    if (pool->ring.thread[thread].slot != NULL) /* the thread has done something else since it last read the clock */
+    if (pool->ring.thread[thread].slot != NULL)
         pool_thread->read_ns = clock_ns(CLOCK_MONOTONIC);
     while (!ring_is_halted(&pool->ring) && (pool_thread->next < pool_thread->end || draw_iterations(pool, thread))) {
         any = true;
@@ -201,12 +194,11 @@ bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_
         if (is_late || now_ns >= until_ns)
             break;
     }
-    if (any && pool_thread->untimed > 0 && ring_is_halted(&pool->ring)) /* the pause may be long */
+    if (any && pool_thread->untimed > 0 && ring_is_halted(&pool->ring))
         ring_tell(&pool->ring, thread, tick_member(pool, thread));
     return any;
 }
 
-/* Continues the draw of the thread with this index in a helper that has died. */
 static void resume_thread(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* An executor whose kernel runs in a helper (helper.h). A chunk is cut into commands. The worker takes over a command's
- * finished iterations from time to time and sends their results as if it had computed them.
+/* An executor whose kernel runs in a helper (helper.h). A chunk is cut into commands. From time to time the worker
+ * takes over the finished iterations of a command, and sends their results as if it had computed them.
  *
  * If results are collected, a command is as long as the current buffer allows: the helper writes records into the
- * buffer, where they stay until they are sent. If a part is due earlier, the command is cut at what has begun.
+ * buffer, where they stay until they are sent. If a part must be sent earlier, the command is cut after the iterations
+ * that have begun.
  *
- * While the last command of a chunk runs, the first one of the next chunk is given ahead, with the other buffer. So the
- * helper continues by itself while the worker, which must be woken first, sends results and gets another chunk. The
- * command is withdrawn if the running chunk is cut, put off or given up, if its command ends early, or if its helper is
+ * While the last command of a chunk runs, the first command of the next chunk is given ahead, with the other buffer. So
+ * the helper continues by itself while the worker wakes up, sends results and gets another chunk. The worker withdraws
+ * that command if the running chunk is cut, put off or given up, if the running command ends early, or if the helper is
  * killed. If the helper has begun it already, the running chunk is finished.
  *
  * An executor that is put off cuts its command in the same way, and gives another one when it continues.
  *
  * If iterations have a time limit, a helper that makes no progress for longer is killed. A call of several iterations
- * has the time of one; none of them is blamed, and they are run again one by one, each with its own time. So an
- * iteration that keeps the limit never fails, and a hang is found however many short iterations a call has. Only time
- * in which the worker itself looks counts: if the worker was stopped together with its helper, or waited for its core,
- * nothing is blamed. A sleeping worker looks every 20 ms. */
+ * has the time of one. None of them is blamed for the kill; they are run again one by one, each with its own time. So
+ * an iteration that keeps the limit never fails, and a hang is found however many short iterations a call has. Only
+ * time in which the worker itself looks counts: if the worker was stopped together with its helper, or waited for its
+ * core, nothing is blamed. A sleeping worker looks every 20 ms. */
 #include "worker/exec/steps.h"
 
 #include "worker/exec/blocks.h"
@@ -30,15 +31,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* After this many successive deaths in which no iteration had begun, the next iteration is blamed. */
+/* After so many successive deaths in which no iteration had begun, the next iteration is blamed. */
 #define REMOTE_DEATHS_MAX 3
 
-/* An adaptive limit is this multiple of the longest iteration seen. */
 #define LIMIT_TIMES   100
 #define LIMIT_LOOK_NS 100000000u
-/* Least time limit for a helper that does not begin its command. */
-#define LIMIT_IDLE_NS UINT64_C(10000000000)
-/* How often the worker looks at a probe. */
+/* Least time limit of a helper that does not begin its command. */
+#define LIMIT_IDLE_NS  UINT64_C(10000000000)
 #define LIMIT_PROBE_NS 20000000u
 
 int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t room)
@@ -62,8 +61,6 @@ int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t
     return 0;
 }
 
-/* Counts a helper that has died while opening the kernel. True if another one may try: the kernel itself has not
- * refused. */
 static bool may_open_again(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -103,7 +100,6 @@ static void unmap_blocks(struct exec_remote *remote, unsigned place)
     remote->blocks[place].mapped = 0;
 }
 
-/* Maps the blocks of the command up to `bytes`. NULL if memory runs out. */
 static const unsigned char *reach_blocks(struct exec_remote *remote, uint64_t bytes)
 {
     const struct channel_work *work = helper_work(&remote->helper);
@@ -120,7 +116,6 @@ static const unsigned char *reach_blocks(struct exec_remote *remote, uint64_t by
     return blocks;
 }
 
-/* Frees the memory of exceptionally large blocks of an earlier command at the place of this one. */
 static void shrink_blocks(struct exec_remote *remote, const struct channel_work *work)
 {
     const unsigned place = place_of_blocks(remote, work);
@@ -130,11 +125,9 @@ static void shrink_blocks(struct exec_remote *remote, const struct channel_work 
     unmap_blocks(remote, place);
     if (fallocate(remote->helper.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                   (off_t)(work->place + CHANNEL_BLOCKS), (off_t)(mapped - CHANNEL_BLOCKS)) < 0)
-        return; /* the blocks stay in the file, which only costs memory */
+        return;
 }
 
-/* Takes over the blocks in bytes `from` to `to`, whose iterations start at `first` and end before `end`. Returns -1 if
- * memory runs out. */
 static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t from, uint64_t to)
 {
     struct exec_remote *remote = &exec->remote;
@@ -171,7 +164,6 @@ void exec_look_at_standing(struct exec_standing *standing, uint64_t now_ns)
     standing->looked_ns = now_ns;
 }
 
-/* Time limit of an iteration that has begun; UINT64_MAX: none. */
 static uint64_t limit_of_begun(const struct exec *exec)
 {
     const uint64_t longest_ns = exec->remote.standing.longest_ns;
@@ -193,8 +185,8 @@ static uint64_t begun_of_command(const struct exec_remote *remote)
     return channel_begun(atomic_load(&helper_work(&remote->helper)->claims));
 }
 
-/* Prevents further iterations of the command from beginning: one that began just before the signal would be blamed.
- * False if the helper has progressed since the last look. */
+/* Keeps further iterations of the command from beginning, because one that began just before the signal would be
+ * blamed. Returns false if the helper has made progress since the last look. */
 static bool stop_before_kill(struct exec *exec, uint64_t begun, uint64_t done)
 {
     struct exec_remote *remote = &exec->remote;
@@ -208,7 +200,6 @@ static bool stop_before_kill(struct exec *exec, uint64_t begun, uint64_t done)
     return begun_of_command(remote) == begun && now.count == done;
 }
 
-/* Kills the helper if `begun` and `done` have not changed for longer than the limit. */
 static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 {
     struct exec_standing *standing = &exec->remote.standing;
@@ -230,7 +221,8 @@ static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns)
 {
     struct helper *helper = &exec->remote.helper;
-    if (helper->killed || !helper_withdraw(helper)) /* the helper has begun its next command, which has its own time */
+    /* Does nothing if the helper has begun its next command, which has a time limit of its own. */
+    if (helper->killed || !helper_withdraw(helper))
         return;
     exec->remote.standing.over_ns = limit_ns;
     helper_kill(helper);
@@ -243,8 +235,6 @@ void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX])
                  (double)exec->remote.standing.over_ns / 1e9);
 }
 
-/* Fills in the next command, for up to `count` iterations from `first` on. `singly`: how many of them are run one by
- * one; `records`: where their records go. Returns their number. */
 static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, uint64_t singly,
                              const unsigned char *records)
 {
@@ -254,7 +244,8 @@ static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, 
     count = exec_least(count, CHANNEL_COUNT_MAX);
     work->first = first;
     work->count = count;
-    /* so that no iteration is repeated because another one in its call hangs or crashes */
+    /* An iteration with effects runs in a call of its own, so that it is not repeated if another one hangs or
+     * crashes. */
     work->singly = exec->config.loop->has_effects ? count : singly;
     work->place = 0;
     if (exec->records.variable) {
@@ -270,7 +261,6 @@ static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, 
     return count;
 }
 
-/* Records that the helper has a command for `count` iterations of the chunk from `base` on, given at `now_ns`. */
 static void note_command(struct exec *exec, uint64_t base, uint64_t count, uint64_t now_ns)
 {
     struct exec_remote *remote = &exec->remote;
@@ -283,7 +273,6 @@ static void note_command(struct exec *exec, uint64_t base, uint64_t count, uint6
     exec_begin_standing(&remote->standing, now_ns);
 }
 
-/* Gives the helper the next iterations of the chunk; starts a helper if there is none. */
 static void post_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -304,11 +293,9 @@ static void post_command(struct exec *exec)
     note_command(exec, chunk->done, count, now_ns);
     helper_wake_at(&remote->helper, chunk->mark > chunk->done ? chunk->mark - chunk->done : UINT64_MAX);
     helper_call_on(&remote->helper, CHANNEL_RUN, exec->executor.begins_on);
-    exec->executor.begins_on = 0; /* applies once: later the operating system may move the helper */
+    exec->executor.begins_on = 0;
 }
 
-/* True if the helper may get the first command of the next chunk: it runs the last one of this chunk, and the other
- * buffer is free. */
 static bool may_give_ahead(const struct exec *exec)
 {
     const struct exec_remote *remote = &exec->remote;
@@ -333,7 +320,6 @@ void exec_remote_give_ahead(struct exec *exec)
     helper_call_ahead(&remote->helper, CHANNEL_RUN);
 }
 
-/* At the end of a chunk, continues with the command that was given ahead. False if the helper does not run it. */
 static bool take_next_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -351,12 +337,12 @@ void exec_remote_begin(struct exec *exec)
 {
     exec->chunk.began_ns = 0;
     if (take_next_command(exec) || exec->step.is_stuck || exec_buffer_in_use(exec)->sent || exec->executor.is_put_off)
-        return; /* a later executor_advance() gives the command */
+        return;
     post_command(exec);
 }
 
-/* At least one iteration stays in a chunk that the helper has begun, and in one that others believe to be running
- * because the chunk before it has ended. */
+/* Keeps at least one iteration of a chunk that the helper has begun, and of a chunk whose predecessor has ended,
+ * because other ranks believe that it is running. */
 struct range exec_remote_cut_next(struct exec *exec, unsigned waiting)
 {
     struct exec_remote *remote = &exec->remote;
@@ -387,7 +373,6 @@ void exec_remote_forget_next(struct exec *exec)
     remote->drops_next = true;
 }
 
-/* Checks whether the helper has finished a command whose results are not wanted. */
 static void drop_next(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -435,13 +420,12 @@ static void take_done(struct exec *exec)
     remote->taken = now;
     remote->deaths = 0;
     exec_learn_longest(&remote->standing, took_ns);
-    if (now.count >= remote->helper.wake_at) /* the helper has woken the worker, or need not any more */
+    if (now.count >= remote->helper.wake_at)
         remote->helper.wake_at = UINT64_MAX;
-    if (chunk->done == chunk->count) /* FINISHED replaces EVENT_MARK */
+    if (chunk->done == chunk->count)
         chunk->mark = 0;
 }
 
-/* Ends the command, all of whose results were taken over. */
 static void end_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -451,7 +435,6 @@ static void end_command(struct exec *exec)
     exec->executor.is_away = remote->helper.has_next;
 }
 
-/* Withdraws the command that was given ahead, because the one before it ended early. */
 static void take_next_back(struct exec *exec)
 {
     const bool is_back = helper_withdraw(&exec->remote.helper);
@@ -460,10 +443,10 @@ static void take_next_back(struct exec *exec)
     (void)is_back;
 }
 
-/* Finds the iteration that killed the helper: the one that had begun. It may be retried even in a chunk that is run
- * with care, because another helper costs no worker, and a chunk run with care need not have killed anything. If
- * several had begun, they are run again one by one; the same if some of a call that took too long were finished just
- * before the kill. If none had begun, something else killed the helper. */
+/* Blames the only iteration that had begun when the helper died. It may be retried even if the chunk is isolated,
+ * because another helper costs no worker. If several iterations had begun, they are run again one by one. The same
+ * holds if a call took too long and some of its iterations were finished just before the kill. If none had begun,
+ * something else has killed the helper. */
 static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -502,7 +485,6 @@ static void take_answer(struct exec *exec)
     exec->chunk.final = exec->chunk.failed && work->final;
 }
 
-/* Waits briefly for a short command: sleeping until a message wakes the worker would take longer. */
 static void await_short(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -511,7 +493,6 @@ static void await_short(struct exec *exec)
         helper_await_moment(&remote->helper);
 }
 
-/* Cuts the command to the iterations that have begun if a part is overdue. */
 static void look_for_late_part(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -552,7 +533,7 @@ bool exec_remote_turn(struct exec *exec)
         end_command(exec);
         take_next_back(exec);
         blame_iterations(exec);
-    } else if (remote->helper.state != HELPER_RUNNING) { /* it had finished before take_done() */
+    } else if (remote->helper.state != HELPER_RUNNING) {
         take_answer(exec);
         if (!helper_work(&remote->helper)->is_complete)
             take_next_back(exec);
@@ -575,7 +556,7 @@ void exec_remote_look(struct exec *exec)
     bool is_awaited = exec->chunk.running && !exec_buffer_in_use(exec)->sent && exec_can_compute(exec);
     bool has_nothing = remote->helper.state == HELPER_READY || (remote->helper.state == HELPER_OPENING && !is_awaited);
     if (has_nothing && remote->helper.rests)
-        helper_look(&remote->helper, unused); /* notices its death: the next command starts another helper */
+        helper_look(&remote->helper, unused);
 }
 
 bool exec_remote_rest(struct exec *exec)
@@ -595,7 +576,7 @@ uint64_t exec_remote_cut(struct exec *exec, uint64_t kept)
         return kept;
     uint64_t end = remote->base +
                    channel_cut(&helper_work(&remote->helper)->claims, kept > remote->base ? kept - remote->base : 0);
-    return end > kept ? end : kept; /* the command may end before `kept`; the rest was not given yet */
+    return end > kept ? end : kept;
 }
 
 bool exec_remote_put_off(struct exec *exec)
@@ -638,7 +619,7 @@ bool exec_remote_has_ended(struct exec *exec)
         return false;
     if (remote->posted)
         end_command(exec);
-    if (helper->has_next && helper_go_on(helper)) { /* the helper has begun a command that is not wanted */
+    if (helper->has_next && helper_go_on(helper)) {
         helper_kill(helper);
         helper_look(helper, unused);
     }
@@ -661,7 +642,6 @@ static bool give_probe_up(struct exec *exec)
     return end_probe(exec, &unknown);
 }
 
-/* Gives the helper the probe command, or starts a helper first. Returns true if the probe was given up. */
 static bool post_probe(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -688,8 +668,6 @@ void exec_remote_begin_probe(struct exec *exec)
     exec->executor.is_away = true;
 }
 
-/* After a helper has died in a probe: repeats the probe without the iteration that killed it. Returns true if the probe
- * was given up. */
 static bool probe_again(struct exec *exec)
 {
     struct channel *channel = exec->remote.helper.channel;

@@ -14,11 +14,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* After this many successive helpers have died without calling the kernel, the worker gives up. */
-#define TEAM_DEATHS_MAX 10
-/* How long the idle threads may take to end after the run. */
-#define TEAM_END_NS 2000000000u
-/* An adaptive limit is this multiple of the longest call seen, as in remote.c. */
+/* If so many helpers in succession die without calling the kernel, the worker gives up. */
+#define TEAM_DEATHS_MAX    10
+#define TEAM_END_NS        2000000000u
 #define TEAM_LIMIT_TIMES   100
 #define TEAM_LIMIT_LOOK_NS 100000000u
 
@@ -32,7 +30,7 @@ struct team_layout team_layout_of(unsigned threads, size_t slot_room)
     struct team_layout layout = {.ring = whole_pages(sizeof(struct team_share))};
     layout.spread = layout.ring + whole_pages(ring_bytes(threads));
     layout.records = layout.spread + whole_pages((size_t)threads * ring_places(threads) * sizeof(struct spread));
-    layout.bytes = layout.records + 2 * ring_places(threads) * slot_room; /* see thread_pool_slot.has_moved */
+    layout.bytes = layout.records + 2 * ring_places(threads) * slot_room;
     return layout;
 }
 
@@ -65,7 +63,8 @@ int remote_team_init(struct thread_pool *pool, size_t slot_room)
     struct exec_config config = pool->config.exec;
     struct error error;
     const struct exec_team team = {.threads = pool->config.threads, .spread = config.spread, .slot_room = slot_room};
-    config.collect = config.spread = false; /* for the executor that probes; the threads use `team` */
+    /* This executor only probes; the threads get these settings from `team`. */
+    config.collect = config.spread = false;
     config.team = &team;
     pool->team.remote = remote;
     if (remote == NULL || exec_init(&remote->exec, &config) < 0) {
@@ -147,7 +146,7 @@ static uint64_t limit_of_team(const struct thread_pool *pool)
 {
     const struct exec_config *config = &pool->config.exec;
     uint64_t longest_ns = pool->team.remote->longest_ns;
-    if (pool->team.remote->exec.remote.standing.longest_ns > longest_ns) /* the probe may have seen a longer one */
+    if (pool->team.remote->exec.remote.standing.longest_ns > longest_ns)
         longest_ns = pool->team.remote->exec.remote.standing.longest_ns;
     if (!config->limit_adapts)
         return config->limit_ns;
@@ -156,8 +155,8 @@ static uint64_t limit_of_team(const struct thread_pool *pool)
     return longest_ns * TEAM_LIMIT_TIMES > config->limit_ns ? longest_ns * TEAM_LIMIT_TIMES : config->limit_ns;
 }
 
-/* Kills the helper if a thread's call has run longer than an iteration may. No iteration fails: what the threads were
- * computing is run again one by one, each iteration with the whole limit. */
+/* Kills the helper if a thread's call takes longer than an iteration may. No iteration fails: those that were running
+ * are run again one by one, each with the whole limit. */
 static void kill_team_if_overdue(struct thread_pool *pool)
 {
     struct remote_team *remote = pool->team.remote;
@@ -223,7 +222,7 @@ bool remote_team_rest(struct thread_pool *pool)
 {
     struct helper *helper = &pool->team.remote->exec.remote.helper;
     if (!pool->oldest.alone)
-        helper_rest(&pool->exec.remote.helper); /* so that the end of its command is noticed */
+        helper_rest(&pool->exec.remote.helper);
     return helper_rest(helper) && !atomic_load(&pool->team.share->has_work);
 }
 

@@ -14,9 +14,8 @@
 
 /* More slots than threads, so that chunks of a single iteration keep all threads busy. */
 #define SPARE_SLOTS 8
-/* A slot's word has its next step in the lower half and the end of its steps in the upper half. A thread that finds the
- * slot dry has incremented the step in vain, by up to RING_AHEAD_MAX: RING_STEPS_MAX leaves room for these increments.
- */
+/* The lower half of a slot's word is the next step, the upper half the end of the steps. A thread that finds the slot
+ * dry has incremented the step in vain, by up to RING_AHEAD_MAX. RING_STEPS_MAX leaves room for that. */
 #define STEP_BITS 32
 
 static uint64_t ring_steps(uint64_t step, uint64_t end)
@@ -62,7 +61,6 @@ size_t ring_bytes(unsigned threads)
            ring_places(threads) * sizeof(struct ring_slot);
 }
 
-/* Allocates measurements if the technique has no closed form. False if memory runs out. */
 static bool init_measured(struct ring *ring, const struct sched_spec *technique)
 {
     if (technique->technique->at != NULL)
@@ -154,7 +152,7 @@ struct ring_slot *ring_free_slot(struct ring *ring)
     uint64_t begun = ring_begun(ring), oldest = atomic_load_explicit(&ring->state->oldest, memory_order_relaxed);
     if (begun < ring->slots)
         return ring_slot(ring, begun);
-    uint64_t before = begun - ring->slots; /* the number under which the slot's place was used before */
+    uint64_t before = begun - ring->slots;
     if (before >= oldest)
         return NULL;
     atomic_store(&ring->state->wanted, true);
@@ -165,7 +163,6 @@ struct ring_slot *ring_free_slot(struct ring *ring)
     return ring_slot(ring, begun);
 }
 
-/* Fills in the slot, which threads do not see before ring_begin() has published it. */
 static void describe_slot(struct ring_slot *slot, const struct range *chunk, uint64_t part_most, unsigned char *records)
 {
     uint64_t part = (chunk->count + RING_PARTS - 1) / RING_PARTS;
@@ -190,7 +187,6 @@ static void wake_sleepers(struct ring *ring, int most)
     syscall(SYS_futex, &ring->state->wakes, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
-/* Wakes as many sleeping threads as can get work from `chunks` chunks. */
 static void wake_threads(struct ring *ring, uint64_t chunks)
 {
     uint32_t asleep = atomic_load(&ring->state->asleep);
@@ -198,7 +194,6 @@ static void wake_threads(struct ring *ring, uint64_t chunks)
         wake_sleepers(ring, chunks < asleep ? (int)chunks : INT_MAX);
 }
 
-/* Passes what the thread has measured since the last call to the slot's technique. */
 static void feed_slot(struct ring *ring, struct ring_plan *plan, unsigned thread)
 {
     const struct ring_measured *all = &ring->measured[thread];
@@ -217,7 +212,8 @@ static int make_plan(struct ring *ring, struct ring_plan *plan, uint64_t number,
 {
     int result;
     drop_bounds(plan);
-    if (ring_learns(ring)) { /* the technique begins a time step, after it has got all measurements from other slots */
+    /* The technique begins a time step, after it has got all measurements from other slots. */
+    if (ring_learns(ring)) {
         pthread_mutex_lock(&ring->learning);
         for (unsigned i = 0; i < ring->threads; i++)
             feed_slot(ring, plan, i);
@@ -327,8 +323,6 @@ uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot)
     return undrawn;
 }
 
-/* Returns the first step from `from` on before which at least `least` iterations are drawn, or `end` if there is none.
- */
 static uint64_t step_behind(const struct ring_plan *plan, uint64_t from, uint64_t end, uint64_t least)
 {
     while (from < end) {
@@ -341,8 +335,6 @@ static uint64_t step_behind(const struct ring_plan *plan, uint64_t from, uint64_
     return end;
 }
 
-/* Lowers the end of the slot's steps, but not below steps that are drawn meanwhile. Returns how many iterations remain.
- */
 static uint64_t cut_steps(const struct ring_plan *plan, struct ring_slot *slot, uint64_t least)
 {
     uint64_t steps = atomic_load_explicit(&slot->step, memory_order_relaxed), old_end = end_of_steps(steps);
@@ -369,7 +361,8 @@ uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least)
         kept = cut_steps(plan_of(ring, slot), slot, least);
     }
     assert(kept <= slot->kept && "what was cut off does not come back");
-    for (uint64_t at = kept, next; at < slot->kept; at = next) { /* cut iterations count as done */
+    /* Iterations that were cut off count as done. */
+    for (uint64_t at = kept, next; at < slot->kept; at = next) {
         uint64_t index = at / slot->part_count, part_end = (index + 1) * slot->part_count;
         next = part_end < slot->kept ? part_end : slot->kept;
         atomic_fetch_add_explicit(&slot->part[index].done, next - at, memory_order_acq_rel);
@@ -396,8 +389,8 @@ static uint64_t common_of(uint64_t first, uint64_t end, uint64_t from, uint64_t 
     return first < end ? end - first : 0;
 }
 
-/* Keeps the rest of a thread's draw after the part in which the thread was. In that part an iteration may be to blame,
- * and the exact progress is unknown. */
+/* Keeps what a thread has drawn after its present part. In that part some iteration may be to blame, and the exact
+ * progress is unknown. */
 static void mend_draw(struct ring *ring, struct ring_thread *own)
 {
     const uint64_t at = atomic_load(&own->at), oldest = atomic_load(&ring->state->oldest);
@@ -416,7 +409,6 @@ static void mend_draw(struct ring *ring, struct ring_thread *own)
         atomic_store(&own->at, RING_NOWHERE);
 }
 
-/* Number of the slot's iterations in [from, to) that will still be drawn, or are the rest of a draw. */
 static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from, uint64_t to)
 {
     const struct ring_slot *slot = ring_slot(ring, number);
@@ -430,7 +422,7 @@ static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from,
         const uint64_t drawn = atomic_load(&thread->drawn), ahead = atomic_load(&thread->ahead);
         if (atomic_load(&thread->at) == number)
             count += common_of((uint32_t)drawn, drawn >> 32, from, to);
-        if (slot->many && ahead >> (64 - RING_AHEAD_SLOT_BITS) == number % ring->slots) { /* steps of one iteration */
+        if (slot->many && ahead >> (64 - RING_AHEAD_SLOT_BITS) == number % ring->slots) {
             uint64_t step = ahead >> RING_AHEAD_LEFT_BITS & ((UINT64_C(1) << RING_AHEAD_STEP_BITS) - 1);
             count += common_of(step, step + ahead % (1u << RING_AHEAD_LEFT_BITS), from, to);
         }
@@ -438,8 +430,8 @@ static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from,
     return count;
 }
 
-/* Compares what is not done with what will still be done, for each part. If they differ, iterations were lost while a
- * thread computed them or between two of its stores. */
+/* Compares what is not done with what will still be done, for each part. If they differ, iterations were lost in a call
+ * of the kernel, or between two stores of a thread. */
 static void mend_slot(struct ring *ring, uint64_t number)
 {
     struct ring_slot *slot = ring_slot(ring, number);
@@ -454,7 +446,7 @@ static void mend_slot(struct ring *ring, uint64_t number)
         }
         sum += size - coming;
     }
-    atomic_store(&slot->done, sum - (slot->count - slot->kept)); /* without iterations that were cut off */
+    atomic_store(&slot->done, sum - (slot->count - slot->kept));
 }
 
 void ring_mend(struct ring *ring)
@@ -476,7 +468,6 @@ static bool has_next(struct ring *ring, const struct ring_thread *own)
     return (own->next > oldest ? own->next : oldest) < atomic_load(&ring->state->begun);
 }
 
-/* Makes the plan of a slot that the owner's process has begun. The owner has made the same plan. */
 static void join_plan(struct ring *ring, const struct ring_slot *slot, uint64_t number)
 {
     struct ring_plan *plan = &ring->plan[number % ring->slots];
@@ -553,7 +544,8 @@ bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step)
     const uint64_t steps = atomic_fetch_add_explicit(&slot->step, most, memory_order_relaxed);
     const uint64_t count = end_of_steps(steps);
     *step = next_step(steps);
-    if (*step >= count) { /* the slot is dry: take a step that another thread has drawn ahead */
+    /* The slot is dry: take a step that another thread has drawn ahead. */
+    if (*step >= count) {
         for (unsigned i = 0; slot->many && i < ring->threads; i++)
             if (ring_take_ahead(&ring->thread[i].ahead, own->index, step))
                 return true;

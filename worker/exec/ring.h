@@ -3,36 +3,36 @@
  *
  * A process-level chunk is in a slot and is cut by the closed form of a technique: a draw is one fetch-and-add of the
  * slot's scheduling step, which determines the iterations (DCA in shared memory). Slots form a ring and are numbered
- * from 0: a thread that finds one dry moves on to the next one, if it has begun, and no thread waits for another.
+ * from 0. A thread that finds one dry moves on to the next one if that has begun, and no thread waits for another.
  * Results are counted and digested by parts of a slot, some tens of them, so that complete parts at its beginning can
  * leave early.
  *
- * If chunks are single short iterations, the cost of a draw is that the step's cache line moves from core to core. So a
- * thread may draw some steps at once (ring_thread.ahead) and takes them one by one from a line of its own; a thread
- * that finds the slot dry takes steps that others have not begun.
+ * If chunks are single short iterations, a draw costs as much as moving the step's cache line from core to core. So a
+ * thread may draw several steps at once (ring_thread.ahead) and take them one by one from a line of its own. A thread
+ * that finds the slot dry takes steps that others have drawn and not begun.
  *
- * A technique without a closed form is drawn by its recursive form under a mutex, and gets with each draw what the
- * thread has measured since the last one. Each slot has its own instance of the loop, which begins a time step with
- * each chunk in the slot and then gets what all threads have measured in other slots: all that is learned applies to
+ * A technique without a closed form is drawn by its recursive form under a mutex. With each draw it gets what the
+ * thread has measured since its last draw. Each slot has its own instance of the loop. It begins a time step with each
+ * chunk in the slot, and then gets what all threads have measured in other slots. So all that is learned applies to
  * what begins later.
  *
- * The owner may cut undrawn iterations off the end of a slot: the word that a draw increments also has the end of the
+ * The owner may cut undrawn iterations off the end of a slot: the word that a draw increments also holds the end of the
  * steps, so each step is either drawn or cut off. Iterations that are cut off count as done in their part.
  *
- * A slot is not reused too early: a thread announces its slot before it touches it and then checks that it is still in
- * use (ring->oldest); the owner first takes a slot out of use and then checks for threads. One of them sees the other.
+ * A slot is not reused too early. A thread announces its slot before it touches it, and then checks that the slot is
+ * still in use (ring->oldest). The owner first takes a slot out of use, and then looks for threads at it. One of them
+ * sees the other.
  *
- * The threads may belong to another process than the owner, a helper: then what both write is in shared memory, and
- * each has its own plan of how a slot is cut; plans are equal because the technique must have a closed form. After the
- * death of such a process ring_mend() finds what was drawn but not done.
+ * The threads may belong to another process than the owner, a helper. What both write is then in shared memory, and
+ * each has its own plan of how a slot is cut. The plans are equal, because the technique must have a closed form. After
+ * the death of such a process ring_mend() finds what was drawn but not done.
  *
  * The owner may hold the ring, because another job has the core: then no thread calls the kernel, and each keeps its
- * slot and its draw. Threads that wait for a slot count as paused too, so that two counters tell the owner when all
- * are.
+ * slot and its draw. Threads that wait for a slot count as paused too, so two counters tell the owner whether all are.
  *
- * C11 atomics, and a futex for sleeping threads. Nothing here starts a thread, so ThreadSanitizer, which does not know
- * OpenMP's barriers, can check it with its own threads. One thread, the owner, begins and removes slots; it may draw as
- * well. */
+ * The ring uses C11 atomics, and a futex for sleeping threads. It starts no thread, so ThreadSanitizer, which does not
+ * know OpenMP's barriers, can check it with threads of its own. One thread, the owner, begins and removes slots; it may
+ * draw as well. */
 #pragma once
 
 #include "common/sched/bounds.h"
@@ -43,17 +43,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Limit of steps in a slot, because next step and end share one word. */
+/* Limit of steps in a slot, because the next step and the end share one word. */
 #define RING_STEPS_MAX (UINT64_C(1) << 31)
-/* Threads that write to different lines do not slow each other down. Two cache lines, because processors fetch pairs.
- */
+/* Threads that write to different lines do not slow each other down. Two cache lines, because processors fetch
+ * pairs. */
 #define RING_LINE  128
 #define RING_PARTS 64
 
 struct ring_part {
     _Atomic uint64_t done;
     _Atomic uint64_t digest;
-    _Atomic bool failed; /* an iteration has failed: the whole part is repeated, and its digest does not count */
+    _Atomic bool failed; /* the whole part is repeated, and its digest does not count */
 };
 
 struct ring_measured {
@@ -62,43 +62,42 @@ struct ring_measured {
 
 struct ring_slot {
     _Alignas(RING_LINE) _Atomic uint64_t step; /* next scheduling step and end of the steps: ring_steps() */
-    /* the following members do not change while threads may draw */
+    /* The following members do not change while threads may draw. */
     _Alignas(RING_LINE) uint64_t first;
-    uint64_t count, part_count; /* iterations of the slot, also those cut off; of each part but the last */
-    unsigned char *records;     /* the slot's records, for threads of the owner's process; NULL: none */
-    unsigned place;             /* index of the slot's records in shared memory, for threads of another process */
-    uint64_t learned_end;       /* without a closed form: end of the iterations that can be drawn */
-    bool many;                  /* chunks are single iterations, so several may be drawn at once */
+    uint64_t count, part_count;
+    unsigned char *records; /* the slot's records, for threads of the owner's process; NULL: none */
+    unsigned place;         /* index of the slot's records in shared memory, for threads of another process */
+    uint64_t learned_end;   /* without a closed form: end of the iterations that can be drawn */
+    bool many;
     bool empty;
     _Alignas(RING_LINE) uint64_t kept; /* for the owner: number of iterations that were not cut off */
     _Alignas(RING_LINE) _Atomic uint64_t done;
-    _Atomic uint64_t busy_ns;            /* computing time of all threads */
-    _Atomic uint64_t began_ns, ended_ns; /* when the first iteration began; time of the last report */
+    _Atomic uint64_t busy_ns;
+    _Atomic uint64_t began_ns, ended_ns;
     struct ring_part part[RING_PARTS];
 };
 
 struct ring_plan {
-    _Atomic uint64_t number; /* number of the slot for which the plan was made, plus 1 */
+    _Atomic uint64_t number;
     struct sched_bounds bounds;
     struct sched sched;
     struct ring_measured *seen; /* [threads], the measurements that `sched` has got; NULL with a closed form */
     bool bounded;
 };
 
-/* Where a thread is, and what it has done there but not reported. */
 struct ring_thread {
     _Alignas(RING_LINE) _Atomic uint64_t at;
     _Atomic uint64_t ahead;
     uint64_t index;
     unsigned ahead_most; /* steps to draw at once; 0 means 1 */
     struct ring_slot *slot;
-    uint64_t next; /* slots before this number have nothing for the thread */
+    uint64_t next;
     struct ring_part *part;
     uint64_t part_first, part_end;
     uint64_t done, digest;
-    _Atomic uint64_t drawn; /* the rest of the thread's last draw: ring_drawn() */
+    _Atomic uint64_t drawn;
     _Atomic uint64_t calls;
-    _Atomic uint64_t chunks, busy_ns; /* number of draws and their computing time, for statistics */
+    _Atomic uint64_t chunks, busy_ns;
 };
 
 #define RING_NOWHERE UINT64_MAX
@@ -108,11 +107,11 @@ enum ring_halt { RING_GOES_ON, RING_HELD, RING_STOPPED };
 struct ring_state {
     _Alignas(RING_LINE) _Atomic uint64_t begun;
     _Atomic uint64_t oldest; /* slots before this number are out of use */
-    _Atomic bool wanted;     /* the owner waits until a thread leaves a slot */
+    _Atomic bool wanted;
     _Atomic uint32_t halt;
-    _Alignas(RING_LINE) _Atomic uint64_t empty_before; /* slots before this number were found dry */
+    _Alignas(RING_LINE) _Atomic uint64_t empty_before;
     _Atomic uint32_t asleep, parked; /* threads that wait for a slot; threads that pause while the ring is held */
-    _Atomic uint32_t wakes;          /* futex word of the sleeping threads */
+    _Atomic uint32_t wakes;
 };
 
 struct ring {
@@ -120,11 +119,13 @@ struct ring {
     struct ring_state *state; /* followed by the threads and the slots; owned if `memory` is not NULL */
     struct ring_slot *slot;
     struct ring_thread *thread;
-    struct ring_plan *plan;         /* [slots], owned */
-    void *memory;                   /* owned; NULL: the state is in the caller's memory */
-    bool joined;                    /* this process has only the threads; the owner of the ring is another process */
-    struct ring_measured *measured; /* [threads], then `seen` of each plan; owned; NULL with a closed form */
-    pthread_mutex_t learning;       /* protects techniques without a closed form; with `joined`, the making of plans */
+    struct ring_plan *plan; /* [slots], owned */
+    void *memory;           /* owned; NULL: the state is in the caller's memory */
+    bool joined;
+    /* [threads], then `seen` of each plan; owned; NULL with a closed form. */
+    struct ring_measured *measured;
+    /* Protects techniques without a closed form; with `joined`, the making of plans. */
+    pthread_mutex_t learning;
     void (*notify)(void *context);
     void *context;
 };
@@ -151,20 +152,19 @@ void ring_check(const struct ring *ring);
 struct ring_slot *ring_free_slot(struct ring *ring);
 
 /* Begins the free slot with the iterations of `chunk`, 1 to RING_STEPS_MAX of them. Parts are as small as RING_PARTS
- * permits, with at most `part_most` iterations (0: no limit), which must suffice for `chunk`. On failure nothing has
- * begun. */
+ * permits. If `part_most` is not 0, they have at most that many iterations, and `chunk` at most RING_PARTS times as
+ * many. On failure nothing has begun. */
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
                struct error *error);
 
-/* Begins the next slot with nothing to draw: its iterations are computed elsewhere. */
 void ring_begin_empty(struct ring *ring, const struct range *chunk);
 
-/* True if no thread with an index from `first` on is at a slot; otherwise `notify` is called when one leaves. */
+/* Returns true if no thread with an index of `first` or more is at a slot; otherwise `notify` is called when one
+ * leaves. */
 bool ring_is_left(struct ring *ring, unsigned first);
 
 void ring_close_slot(struct ring *ring, uint64_t number);
 
-/* Number of undrawn iterations of the slot. Threads may draw some of them meanwhile. */
 uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot);
 
 /* Cuts undrawn steps off the end of the slot, but keeps at least `least` iterations. Returns how many it keeps. */
@@ -173,18 +173,17 @@ uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least);
 void ring_release(struct ring *ring, uint64_t number);
 
 /* Repairs the ring after the process of the threads has died. No thread is at a slot any more. A part with iterations
- * that may have begun and are not done is marked as failed and is not computed in the ring: those of its iterations
+ * that may have begun and are not done is marked as failed and is not computed in the ring. Those of its iterations
  * that will not be drawn count as done. Other draws are kept for the threads with the same index, which get them by
  * ring_resume(). */
 void ring_mend(struct ring *ring);
 
-/* Makes the threads pause after their present calls of the kernel. True if all pause; otherwise `notify` is called when
- * they do. */
+/* Makes the threads pause after their present calls of the kernel. Returns true if all pause; otherwise `notify` is
+ * called when they do. */
 bool ring_hold(struct ring *ring);
 
 void ring_go_on(struct ring *ring);
 
-/* Stops the ring: threads draw nothing more, and sleeping threads wake up. */
 void ring_stop(struct ring *ring);
 
 static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t number)
@@ -192,7 +191,6 @@ static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t numb
     return &ring->slot[number % ring->slots];
 }
 
-/* True if a thread has found every slot dry. */
 static inline bool ring_is_empty(const struct ring *ring)
 {
     return atomic_load(&ring->state->empty_before) == atomic_load(&ring->state->begun);
@@ -200,7 +198,8 @@ static inline bool ring_is_empty(const struct ring *ring)
 
 static inline uint64_t ring_begun(const struct ring *ring)
 {
-    return atomic_load_explicit(&ring->state->begun, memory_order_relaxed); /* only the owner writes it */
+    /* Only the owner writes this word. */
+    return atomic_load_explicit(&ring->state->begun, memory_order_relaxed);
 }
 
 /* This function and those below are for a thread, with its index. In a process that has joined: returns to the slot at
@@ -215,17 +214,15 @@ static inline uint64_t ring_drawn(uint64_t next, uint64_t end)
 
 bool ring_enter(struct ring *ring, unsigned thread);
 
-/* Leaves a dry slot. The thread must have reported everything. */
 void ring_leave(struct ring *ring, unsigned thread);
 
-/* True if the technique has no closed form, so that ring_learn() must be called. */
 static inline bool ring_learns(const struct ring *ring)
 {
     return ring->measured != NULL;
 }
 
 /* Steps that were drawn ahead, in one word: index of the slot, first step, number of steps. While a thread is at a slot
- * its index is not reused, so the word cannot mean another slot. */
+ * the slot's index is not reused, so the word cannot mean another slot. */
 #define RING_AHEAD_MAX       15
 #define RING_AHEAD_LEFT_BITS 4
 #define RING_AHEAD_STEP_BITS 40
@@ -236,10 +233,10 @@ static inline uint64_t ring_ahead(uint64_t index, uint64_t step, uint64_t left)
     return ((index << RING_AHEAD_STEP_BITS | step) << RING_AHEAD_LEFT_BITS) | left;
 }
 
-/* Takes a step of the slot with this index that some thread has drawn ahead. False if there is none. */
 static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint64_t *step)
 {
-    const uint64_t one = ring_ahead(0, 1, 0) - 1; /* adding it increments the step and decrements the number */
+    /* Adding this increments the step and decrements the number. */
+    const uint64_t one = ring_ahead(0, 1, 0) - 1;
     uint64_t word = atomic_load_explicit(ahead, memory_order_relaxed);
     do
         if (word % (1u << RING_AHEAD_LEFT_BITS) == 0 || word >> (64 - RING_AHEAD_SLOT_BITS) != index)
@@ -250,10 +247,8 @@ static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint
     return true;
 }
 
-/* Draws a step of the slot, and if possible further ones ahead. False if the slot is dry. */
 bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step);
 
-/* Draws iterations [*first, *end) from the thread's slot. False if the slot is dry. */
 static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end)
 {
     struct ring_thread *own = &ring->thread[thread];
@@ -267,21 +262,18 @@ static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first
     return true;
 }
 
-/* The same for a technique without a closed form, after ring_draw() has found all slots dry. */
 bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end);
 
-/* Records that the thread took `time_ns` for `iterations` iterations; its next draw uses this. Only if ring_learns().
- */
 void ring_learn(struct ring *ring, unsigned thread, uint64_t iterations, uint64_t time_ns);
 
-/* Moves the thread to the part of `iteration`, which it has drawn. Reports the previous part. */
 void ring_take_part(struct ring *ring, unsigned thread, uint64_t iteration, uint64_t now_ns);
 
 void ring_tell(struct ring *ring, unsigned thread, uint64_t now_ns);
 
 static inline void ring_fail(struct ring_thread *own)
 {
-    atomic_store_explicit(&own->part->failed, true, memory_order_relaxed); /* ring_tell() orders it */
+    /* A relaxed store is enough, because ring_tell() orders it. */
+    atomic_store_explicit(&own->part->failed, true, memory_order_relaxed);
 }
 
 static inline bool ring_has_failed(const struct ring_thread *own)

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long a helper spins for the next command before it sleeps: if it has a core of its own, and if it shares the
- * worker's core, where it only yields once. */
+/* How long a helper spins for the next command before it sleeps: on a core of its own; on the worker's core, where it
+ * only yields once. */
 #define SERVE_SPIN_NS  20000u
 #define SERVE_YIELD_NS 1u
 
@@ -30,7 +30,7 @@ struct server {
     unsigned char *memory;
     int file, bell;
     struct {
-        unsigned char *memory; /* mapped; NULL: not mapped yet */
+        unsigned char *memory;
         uint64_t room;
     } blocks[CHANNEL_WORKS];
     struct {
@@ -50,8 +50,8 @@ static unsigned place_of_blocks(const struct server *server)
     return (unsigned)(server->work - server->channel->works);
 }
 
-/* Maps `room` bytes for the command's blocks. Returns -1 if memory runs out. If the kernel forks, its copy of this
- * process does not inherit the mapping: a copy that returns from the kernel crashes here and answers nothing. */
+/* Maps `room` bytes for the command's blocks. A copy of this process that the kernel forks does not inherit the
+ * mapping: if the copy returns from the kernel, it crashes here and answers nothing. */
 static int map_blocks(struct server *server, uint64_t room)
 {
     const unsigned i = place_of_blocks(server);
@@ -65,7 +65,6 @@ static int map_blocks(struct server *server, uint64_t room)
     return memory == MAP_FAILED ? -1 : 0;
 }
 
-/* Extends the command's blocks to `end`, and the file if necessary. Returns -1 if memory runs out. */
 static int extend_blocks(struct server *server, uint64_t end)
 {
     const uint64_t apart = server->channel->blocks_apart;
@@ -77,8 +76,6 @@ static int extend_blocks(struct server *server, uint64_t end)
     return map_blocks(server, end);
 }
 
-/* Appends the output of the last `count` iterations to the blocks. Returns -1 if memory runs out; their output is then
- * dropped. */
 static int put_blocks(struct server *server, uint64_t count, struct channel_done *done)
 {
     struct exec *exec = &server->exec;
@@ -137,8 +134,6 @@ static bool may_go_on(const struct server *server, const struct channel_done *do
             exec->ended_ns < atomic_load_explicit(&server->channel->until_ns, memory_order_relaxed));
 }
 
-/* Computes the range call by call. Ends when it is done, the worker has cut it, there are many blocks, its time is
- * over, or an iteration fails. The iterations of a failed call are run again one by one. */
 static void serve_run(struct server *server)
 {
     struct exec *exec = &server->exec;
@@ -183,7 +178,6 @@ static void serve_run(struct server *server)
     chunk->running = false;
 }
 
-/* Maps the place of a step's results unless it is mapped already. Returns NULL if memory runs out. */
 static unsigned char *map_rows(struct server *server, const struct channel_block *given)
 {
     const unsigned i = given->rows % CHANNEL_ROWS;
@@ -197,7 +191,7 @@ static unsigned char *map_rows(struct server *server, const struct channel_block
     server->rows[i].memory = memory == MAP_FAILED ? NULL : memory;
     if (server->rows[i].memory == NULL)
         return NULL;
-    madvise(memory, given->rows_bytes, MADV_DONTFORK); /* as in map_blocks() */
+    madvise(memory, given->rows_bytes, MADV_DONTFORK); /* see map_blocks() */
     server->rows[i].at = given->rows_at;
     server->rows[i].bytes = given->rows_bytes;
     return memory;
@@ -253,7 +247,6 @@ static void serve_row(struct server *server, uint64_t iteration)
     exec->config.kernel->run_block(exec->instance, &block, exec->error);
 }
 
-/* Runs one probe iteration, unless it has crashed a helper before. */
 static void serve_probe_one(void *context, uint64_t iteration)
 {
     struct server *server = context;
@@ -265,7 +258,7 @@ static void serve_probe_one(void *context, uint64_t iteration)
         output_clear(&server->exec.records.output, iteration);
     atomic_store_explicit(&channel->probing, iteration + 1, memory_order_release);
     atomic_store_explicit(&channel->probed, atomic_load_explicit(&channel->probed, memory_order_relaxed) + 1,
-                          memory_order_release); /* a plain increment suffices: only this thread writes the word */
+                          memory_order_release);
     if (server->exec.config.loop->sync > 0)
         serve_row(server, iteration);
     else
@@ -296,8 +289,6 @@ static void serve_command(struct server *server, const struct exec_config *confi
     }
 }
 
-/* How long to spin for the next command. On a shared core the helper spins only after a short command, to save a sleep
- * and a wake-up. */
 static uint64_t look_ns(const struct server *server, bool is_bound)
 {
     const enum channel_command command = server->work->command;
@@ -328,19 +319,20 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
     for (bool leaves = false; !leaves;) {
         const uint32_t number = channel_await_call(channel, spin_ns, goes_on);
         server.work = channel_work(channel, number);
-        leaves = server.work->command ==
-                 CHANNEL_LEAVE; /* read before the answer, after which the worker may write the next command */
+        /* Read this before the answer: after the answer the worker may write the next command. */
+        leaves = server.work->command == CHANNEL_LEAVE;
         serve_command(&server, &config, failure);
         if (leaves && channel->threads > 0)
             team_leave(&server.team);
         if (leaves && server.exec.open)
             executor_fini(&server.exec.executor);
-        spin_ns = look_ns(&server, is_bound); /* also read before the answer */
+        spin_ns = look_ns(&server, is_bound); /* read before the answer, too */
         goes_on = server.work->is_complete;
         server.work->ran_on = cores_current();
         atomic_store(&channel->answered, number);
         channel_wake_worker(channel, bell);
-        if (server.exec.records.output.is_unfit) /* the worker starts another process for the next command */
+        /* The worker starts another process for the next command. */
+        if (server.exec.records.output.is_unfit)
             _exit(EXIT_STATUS_DONE);
     }
 }

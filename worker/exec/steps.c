@@ -16,14 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Size of the buffer for results that are only digested: small enough for the cache. */
 #define SCRATCH_BYTES (256u << 10)
 /* Shorter sleeps are put off and added to the next one, because the timer is not precise enough. */
 #define WAIT_MIN_NS 200000.0
 
-/* Places the buffers in memory shared with the helper if results are collected. In a loop with dependencies only the
+/* Places the buffers of collected results in the memory shared with the helper. In a loop with dependencies only the
  * halos are there, because the pipeline handles results. Each buffer has a second place, which takes no memory until it
- * is used: see inline_abandon(). */
+ * is used: see leave_buffer(). */
 static int share_buffers(struct exec *exec, size_t bytes)
 {
     const struct hdss_loop *loop = exec->config.loop;
@@ -111,11 +110,12 @@ void exec_fini(struct executor *executor)
     isolated_fini(&exec->isolated);
     exec_remote_fini(exec);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
-        if (exec->config.helper == NULL || exec->records.variable) /* otherwise they are in shared memory */
+        if (exec->config.helper == NULL || exec->records.variable)
             free(exec->records.buffers[i].bytes);
         exec->records.buffers[i].bytes = NULL;
     }
-    exec->config.helper = NULL; /* the helper may not have been opened: ask it for nothing more */
+    /* The helper may not have been opened, so ask it for nothing more. */
+    exec->config.helper = NULL;
     output_fini(&exec->records.output);
     free(exec->step.earlier);
     exec->step.earlier = NULL;
@@ -135,7 +135,7 @@ void exec_pay_waiting(double *waiting_ns, bool at_end)
     const struct timespec at = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
         ;
-    *waiting_ns -= (double)(clock_ns(CLOCK_MONOTONIC) - before); /* sleeping too long shortens the next sleep */
+    *waiting_ns -= (double)(clock_ns(CLOCK_MONOTONIC) - before);
 }
 
 int exec_run_variable(struct exec *exec, uint64_t first, uint64_t count)
@@ -231,8 +231,7 @@ enum turn exec_wait_turn(struct exec *exec, struct event *event)
     event->chunk.compute_ns = exec->chunk.compute_ns;
     exec_send_part(exec, event, count, bytes);
     if (exec->config.collect)
-        output_begin(&exec->records.output,
-                     exec->chunk.first + exec->chunk.done + 1); /* the output of the waiting iteration continues */
+        output_begin(&exec->records.output, exec->chunk.first + exec->chunk.done + 1);
     return TURN_EVENT;
 }
 
@@ -258,7 +257,7 @@ struct range exec_end(struct executor *executor)
     return rest;
 }
 
-/* The output of a waiting iteration is dropped. A kernel that cannot be stopped is closed while it waits. */
+/* Drops the output of a waiting iteration. A kernel that cannot be stopped is closed while it waits. */
 bool exec_has_ended(struct exec *exec)
 {
     struct exec_chunk *chunk = &exec->chunk;

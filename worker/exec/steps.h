@@ -21,28 +21,23 @@ static inline struct exec *exec_of(struct executor *executor)
     return (struct exec *)executor;
 }
 
-/* Runs the kernel without timing it; enters the time step of `first` if necessary. */
 int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records);
 
 /* Runs the kernel for a step of a chunk with dependencies. `last`: the step completes the chunk. `*elapsed_ns` includes
- * the pauses of a slowed worker. */
+ * the sleeps of a slowed worker. */
 int exec_run_block(struct exec *exec, const struct hdss_block *block, bool last, uint64_t *began_ns,
                    uint64_t *elapsed_ns);
 
-/* After FINISHED was reported: begins the next chunk, if there is one. */
 void exec_take_next_chunk(struct exec *exec);
 
-/* Cuts the running chunk to `kept` iterations, but keeps at least those that have begun, and at least one. */
 void exec_cut(struct exec *exec, uint64_t kept);
 
-/* Number of iterations in the next part to send; `*bytes`: size of their results. */
 uint64_t exec_next_part(const struct exec *exec, size_t *bytes);
 
-/* Reports the part in `event`; the last one ends the chunk. */
 void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size_t bytes);
 
-/* Runs the kernel for the next `count` iterations and adds their time, including pauses, to the chunk and the piece.
- * `soon`: almost nothing was done since the clock was read after the previous call. */
+/* Runs the kernel for the next `count` iterations and adds their time, with sleeps of a slowed worker, to the chunk and
+ * the piece. `soon`: almost nothing was done since the previous call read the clock. */
 int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon);
 
 uint64_t exec_call_size(const struct exec *exec, uint64_t most);
@@ -53,68 +48,59 @@ int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t
 
 void exec_remote_fini(struct exec *exec);
 
-/* Starts the helper and waits until it has opened the kernel. */
 int exec_remote_open(struct exec *exec);
 
 void exec_remote_begin(struct exec *exec);
 
-/* Gives the chunk in exec->next ahead if that is possible now. */
 void exec_remote_give_ahead(struct exec *exec);
 
-/* Gives up iterations of the chunk in exec->next (see executor_cut()): all of it if the helper has not begun it. */
 struct range exec_remote_cut_next(struct exec *exec, unsigned waiting);
 
-/* Gives up the chunk in exec->next. If the helper has begun it, its command ends before another one is given. */
 void exec_remote_forget_next(struct exec *exec);
 
 void exec_remote_set_mark(struct exec *exec);
 
-/* Lets the helper continue and takes over its results. False while its command runs. */
+/* Lets the helper continue and takes over its results. Returns false while its command runs. */
 bool exec_remote_turn(struct exec *exec);
 
 /* Checks a helper that has nothing to do or is opening the kernel. Needed outside of the turns of a chunk, because
  * unread news would keep the worker from sleeping. */
 void exec_remote_look(struct exec *exec);
 
-/* These measure how long the helper's iteration has made no progress: at the begin of a command, at a later look, and
- * after iterations were finished within `ns`, which bounds the longest one. */
+/* Three functions that measure how long the helper's iteration has made no progress: call them at the beginning of a
+ * command, at a later look, and after iterations have taken `ns`, which bounds the longest of them. */
 void exec_begin_standing(struct exec_standing *standing, uint64_t now_ns);
 void exec_look_at_standing(struct exec_standing *standing, uint64_t now_ns);
 void exec_learn_longest(struct exec_standing *standing, uint64_t ns);
 
-/* Time limit of an iteration; if `has_begun` is false, of a helper that has not begun one. UINT64_MAX: none. */
+/* Time limit of an iteration; UINT64_MAX: none. If `has_begun` is false, time limit of a helper that has not begun
+ * one. */
 uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun);
 
-/* exec_kill_overdue() kills a helper whose iteration exceeded the limit, unless it has begun its next command.
- * exec_tell_overdue() then writes that reason to `why`; if no helper was killed, it leaves `why` unchanged. */
+/* exec_kill_overdue() kills the helper, unless it has begun its next command. exec_tell_overdue() then writes that
+ * reason to `why`; if no helper was killed for its time, `why` stays unchanged. */
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns);
 void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX]);
 
-/* Announces that the worker will sleep. False if the helper has news. */
 bool exec_remote_rest(struct exec *exec);
 
-/* Number of the chunk's iterations that have begun. Only while the helper has a command. */
 uint64_t exec_remote_begun(const struct exec *exec);
 
-/* Prevents iterations of the chunk from `kept` on from beginning. Returns how many of the chunk remain: at least
- * `kept`, more if more have begun. */
+/* Prevents iterations of the chunk with an index of `kept` or more from beginning. Returns how many iterations remain:
+ * more than `kept` if more have begun. */
 uint64_t exec_remote_cut(struct exec *exec, uint64_t kept);
 
-/* Cuts the command to the iterations that have begun. False while it still runs. */
 bool exec_remote_put_off(struct exec *exec);
 
-/* Takes over what the helper has done and kills it. */
 void exec_remote_end(struct exec *exec);
 
 bool exec_remote_has_ended(struct exec *exec);
 
-/* Begins a probe in the helper. exec_remote_probe_turn() returns true after the speed is known. */
 void exec_remote_begin_probe(struct exec *exec);
 bool exec_remote_probe_turn(struct exec *exec);
 
 void exec_remote_probe(struct exec *exec, struct speed *speed);
 
-/* Advances the kernel step by step to the time step of the iteration. */
 int exec_enter_step(struct exec *exec, uint64_t iteration);
 
 static inline bool exec_is_in_step(const struct exec *exec, uint64_t iteration)
@@ -136,39 +122,32 @@ static inline struct speed exec_unknown_speed(void)
 
 double exec_time_clock(void);
 
-/* Checks whether a chunk that was timed alone was short and closely followed the previous one. */
 void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns);
 
 void exec_fini(struct executor *executor);
 
-/* exec_end() ends what runs: see executor_end(). exec_has_ended() returns true if nothing runs any more. */
+/* exec_end(): see executor_end(). exec_has_ended() returns true if nothing runs any more. */
 struct range exec_end(struct executor *executor);
 bool exec_has_ended(struct exec *exec);
 
 void exec_check(const struct executor *executor);
 
-/* The clock for computing times: wall time for kernels that sleep, otherwise processor time, because the core may be
+/* The clock for computing times: wall time for kernels that sleep; otherwise processor time, because the core may be
  * shared. */
 clockid_t exec_work_clock(const struct exec *exec);
 
-/* Sleeps for the time owed to the slowdown. A short rest is kept for the next call, unless `at_end`. */
+/* Sleeps for the time that a slowed worker owes. A short rest is kept for the next call, unless `at_end`. */
 void exec_pay_waiting(double *waiting_ns, bool at_end);
 
 /* Runs a kernel with variable output for `count` iterations. Returns HDSS_WAIT if the kernel is not finished. */
 int exec_run_variable(struct exec *exec, uint64_t first, uint64_t count);
 
-/* Accounts for the output of `count` iterations, before which there were `before` bytes. If nothing is collected, the
- * output is digested and dropped. */
 void exec_look_at_output(struct exec *exec, uint64_t count, size_t before);
 
-/* Runs a turn of the child process and takes over its results. */
 void exec_compute_in_child(struct exec *exec);
 
-/* Reports the failed iteration, but first the results before it. */
 void exec_tell_failure(struct exec *exec, struct event *event);
 
-/* Ends the turn of a waiting kernel. Results before the waiting iteration are sent if they are due, unless that
- * iteration has put some output already. */
 enum turn exec_wait_turn(struct exec *exec, struct event *event);
 
 static inline struct exec_buffer *exec_buffer_in_use(struct exec *exec)
@@ -176,14 +155,11 @@ static inline struct exec_buffer *exec_buffer_in_use(struct exec *exec)
     return &exec->records.buffers[exec->records.filling];
 }
 
-/* Size of a buffer for records of fixed length, in whole cache lines. */
 static inline size_t exec_buffer_bytes(const struct exec *exec)
 {
     return (EXEC_HEADROOM + exec->records.capacity * exec->records.bytes + 63) / 64 * 64;
 }
 
-/* True if the running chunk can continue: its results have room, and there is no more variable output than a part may
- * have. While the executor is put off, only a waiting iteration continues. */
 static inline bool exec_can_compute(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -198,8 +174,6 @@ static inline uint64_t exec_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Number of iterations for which there is room. An estimate for variable output, where exceeding a slice does no harm.
- */
 static inline uint64_t exec_room(const struct exec *exec)
 {
     if (!exec->records.variable)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The main thread of a pool: puts chunks into slots and reports results in order: see thread_pool.h. */
+/* The main thread of a pool: puts chunks into slots and reports results in order. See thread_pool.h. */
 #include "worker/exec/thread_pool.h"
 
 #include "common/machine/machine.h"
@@ -21,10 +21,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TURN_NS 2000000u
-/* Size of the buffer for records that are only digested: small enough for the cache. */
+#define TURN_NS       2000000u
 #define SCRATCH_BYTES (256u << 10)
-/* Limit of collected records in a slot, and in all slots together; a single record may be larger. */
+/* Limits of collected records in a slot and in all slots together. A single record may be larger. */
 #define SLOT_BYTES  (16u << 20)
 #define SLOTS_BYTES (64u << 20)
 /* A slot keeps up to this much of its shared memory for its next records. */
@@ -45,7 +44,7 @@ static size_t whole_lines(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Wakes the main thread. Any thread may call it. */
+/* Any thread may call this. */
 static void notify(void *context)
 {
     struct thread_pool *pool = context;
@@ -74,7 +73,6 @@ static void take_team_news(struct thread_pool *pool)
     atomic_store(&pool->has_work, false);
 }
 
-/* Announces that the main thread will sleep. False if a thread had news before that. */
 static bool is_blocked(struct thread_pool *pool)
 {
     if (pool->team.remote != NULL)
@@ -84,7 +82,6 @@ static bool is_blocked(struct thread_pool *pool)
     return !atomic_load(&pool->has_work);
 }
 
-/* Closes the instances of this process's threads, except that of the first, which belongs to the executor. */
 static void close_members(struct thread_pool *pool)
 {
     const struct hdss_kernel *kernel = pool->config.exec.kernel;
@@ -187,7 +184,6 @@ void thread_pool_stop(struct thread_pool *pool)
     ring_stop(&pool->ring);
 }
 
-/* Turns the speed of the thread that probed into the speed of all threads. */
 static void share_speed(const struct thread_pool *pool, struct speed *speed)
 {
     speed_share(speed, pool->config.threads < pool->config.cores ? pool->config.threads : pool->config.cores);
@@ -227,7 +223,6 @@ void thread_pool_add_spread(struct thread_pool *pool, unsigned thread, uint64_t 
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* How the times of the slot's iterations varied, as measured by the threads. */
 static struct spread spread_of_slot(struct thread_pool *pool, const struct thread_pool_slot *slot)
 {
     struct spread spread = {0};
@@ -243,7 +238,6 @@ static struct spread spread_of_slot(struct thread_pool *pool, const struct threa
     return spread;
 }
 
-/* Collects the threads' statistics. Threads count their work before they report it, so these are complete. */
 static void take_team_figures(struct thread_pool *pool)
 {
     struct stats stats;
@@ -258,7 +252,6 @@ static void take_team_figures(struct thread_pool *pool)
     pool->executor.figures.cov = (float)stats_cov(&stats);
 }
 
-/* Computing time that threads have spent in chunks after the oldest one. */
 static double later_ns(const struct thread_pool *pool)
 {
     double sum = 0;
@@ -271,7 +264,6 @@ static double later_ns(const struct thread_pool *pool)
     return sum;
 }
 
-/* Wall time of the oldest chunk up to `now_ns`, as defined in thread_pool.h. */
 static uint64_t wall_ns(const struct thread_pool *pool, uint64_t now_ns, double later)
 {
     uint64_t began = pool->oldest.began_ns > pool->last_ended_ns ? pool->oldest.began_ns : pool->last_ended_ns;
@@ -302,7 +294,6 @@ static unsigned shared_place(const struct thread_pool *pool, const struct thread
     return (unsigned)(slot - pool->slot) + (slot->has_moved ? pool->ring.slots : 0);
 }
 
-/* Begins the next slot with iterations of a chunk. False if there is no memory for its records now. */
 static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk *chunk, struct thread_pool_slot *slot,
                        const struct range *range)
 {
@@ -339,15 +330,13 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
     return !pool->has_problem;
 }
 
-/* Advances the kernel to the chunk's time step. False if that must wait until nothing of another step is computed. */
 static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk *chunk)
 {
     uint64_t first = chunk->first + chunk->given;
     if (exec_is_in_step(&pool->exec, first))
         return true;
-    if (pool->oldest.slot < ring_begun(&pool->ring) ||
-        !ring_is_left(&pool->ring,
-                      pool->team.remote != NULL ? 0 : 1)) /* a thread may still be in a chunk that was given up */
+    /* A thread may still be in a chunk that was given up. */
+    if (pool->oldest.slot < ring_begun(&pool->ring) || !ring_is_left(&pool->ring, pool->team.remote != NULL ? 0 : 1))
         return false;
     if (pool->team.remote != NULL) {
         remote_team_note_step(pool, first);
@@ -417,8 +406,8 @@ static struct thread_pool_chunk *pool_chunk_of(struct thread_pool *pool, unsigne
     return &pool->chunk[(pool->chunk_first + index) % POOL_CHUNKS_MAX];
 }
 
-/* Finds the unreported slots of a chunk, including cancelled ones: from `*first` up to, but not including, the returned
- * number. */
+/* Returns the end of the chunk's unreported slots, and in `*first` their beginning. Cancelled slots may be among
+ * them. */
 static uint64_t slots_of_chunk(const struct thread_pool *pool, unsigned index, uint64_t *first)
 {
     uint64_t number = *first = pool->oldest.slot;
@@ -434,7 +423,6 @@ static uint64_t slots_of_chunk(const struct thread_pool *pool, unsigned index, u
     return number;
 }
 
-/* Number of iterations of the slot that are known not to have begun. */
 static uint64_t unbegun_of_slot(struct thread_pool *pool, uint64_t number)
 {
     const struct thread_pool_slot *slot = thread_pool_slot(pool, number);
@@ -447,7 +435,6 @@ static uint64_t unbegun_of_slot(struct thread_pool *pool, uint64_t number)
     return in_ring->kept - (alone ? pool->oldest.told : 0);
 }
 
-/* Cuts undrawn iterations off the slot's end, but keeps at least `least`. Returns how many it keeps. */
 static uint64_t cut_slot(struct thread_pool *pool, uint64_t number, uint64_t least)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, number);
@@ -462,7 +449,6 @@ static uint64_t cut_slot(struct thread_pool *pool, uint64_t number, uint64_t lea
     return slot->kept;
 }
 
-/* Cuts undrawn iterations off the chunk's end, but keeps at least `least`. */
 static void cut_chunk(struct thread_pool *pool, unsigned index, uint64_t least)
 {
     struct thread_pool_chunk *chunk = pool_chunk_of(pool, index);
@@ -497,8 +483,8 @@ static void settle_chunk(struct thread_pool *pool, unsigned index)
         pool->begun--;
 }
 
-/* Gives up iterations of the youngest chunk in which some have not begun. Keeps at least one unreported iteration of
- * the oldest chunk. */
+/* Gives up iterations of the youngest chunk that has some to give. The oldest chunk keeps at least one unreported
+ * iteration. */
 static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
 {
     struct thread_pool *pool = team_of(executor);
@@ -513,25 +499,22 @@ static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
         if (unbegun == 0)
             continue;
         cut_chunk(pool, index, count - recall_share(unbegun, 1, waiting));
-        if (chunk->count == count) /* the chunk's only draw is larger than the share: give it up as a whole rather than
-                                      part of an older chunk */
+        if (chunk->count == count)
             cut_chunk(pool, index, count - unbegun);
         cut = (struct range){chunk->first + chunk->count, count - chunk->count};
         settle_chunk(pool, index);
     }
     if (cut.count > 0)
-        notify(pool); /* now a part may be complete, or nothing may be left to draw */
+        notify(pool);
     return cut;
 }
 
-/* Finished iterations of the oldest slot after those that were sent. */
 struct ready {
     uint64_t count, digest;
-    bool full; /* enough to fill a message */
+    bool full;
     bool failed;
 };
 
-/* Size of the part that begins at `at`, without iterations that were cut off. */
 static uint64_t part_size(const struct ring_slot *slot, uint64_t at)
 {
     return exec_least(slot->part_count, slot->kept - at);
@@ -577,7 +560,6 @@ static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint
     pool->off_ns = 0;
 }
 
-/* Moves to the next slot that was not cancelled, after everything of the oldest was reported. */
 static void end_oldest_slot(struct thread_pool *pool)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -606,7 +588,6 @@ static void note_told(struct thread_pool *pool, struct event *event, uint64_t co
     end_oldest_slot(pool);
 }
 
-/* Allocates the slot's place for short parts. False if memory runs out for now. */
 static bool has_small(struct thread_pool_slot *slot)
 {
     if (slot->small == NULL)
@@ -614,9 +595,9 @@ static bool has_small(struct thread_pool_slot *slot)
     return slot->small != NULL;
 }
 
-/* Adds the records to the event. A short part is sent in one message with its head, which is written before the
- * records; the data there may still be being sent, so such a part is copied to a place of its own. False if that place
- * is in use. */
+/* Adds the records to the event. The head of a short message is written in front of its records, and MPI may still be
+ * reading other records there. So a short part is copied to a place of its own. Returns false if that place is in
+ * use. */
 static bool attach_records(struct thread_pool *pool, struct event *event, const struct ready *ready)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -655,7 +636,6 @@ static bool tell_part(struct thread_pool *pool, struct event *event)
     return true;
 }
 
-/* Number of finished iterations at the beginning of the oldest slot. */
 static uint64_t done_of_oldest(struct thread_pool *pool, struct ring_slot *slot)
 {
     if (pool->oldest.alone) {
@@ -666,7 +646,6 @@ static uint64_t done_of_oldest(struct thread_pool *pool, struct ring_slot *slot)
                                                                : pool->oldest.told + look_at_parts(pool, slot).count;
 }
 
-/* Keeps what is done of the oldest slot and drops all later ones. Returns how many iterations of the chunk are kept. */
 static uint64_t end_slots(struct thread_pool *pool)
 {
     const uint64_t oldest = pool->oldest.slot, begun = ring_begun(&pool->ring);
@@ -700,7 +679,6 @@ static struct range thread_pool_end(struct executor *executor)
     return (struct range){chunk->first + chunk->count, count - chunk->count};
 }
 
-/* Begins the next iterations of the oldest slot if the main thread must compute them alone. True if it does. */
 static bool begin_alone(struct thread_pool *pool)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
@@ -715,8 +693,6 @@ static bool begin_alone(struct thread_pool *pool)
     return true;
 }
 
-/* Advances what the main thread computes alone. A failed iteration is a separate event, so the last part may be empty.
- */
 static enum turn advance_alone(struct thread_pool *pool, struct event *event)
 {
     *event = (struct event){0};
@@ -736,9 +712,8 @@ static enum turn advance_alone(struct thread_pool *pool, struct event *event)
     return count > 0 || event->type == EVENT_FINISHED ? TURN_EVENT : TURN_WORKED;
 }
 
-/* Makes the next event, the first of these that is due: a problem (after it nothing more begins), a part of the oldest
- * chunk, its mark, or that a thread finds nothing to draw (reported once for all begun chunks). False if none is due.
- */
+/* Makes the first of these events that is due: a problem, after which nothing more begins; a part of the oldest chunk;
+ * its mark; DRY, once for all chunks that have begun. Returns false if none is due. */
 static bool tell_next(struct thread_pool *pool, struct event *event)
 {
     struct thread_pool_chunk *chunk = &pool->chunk[pool->chunk_first];
@@ -764,7 +739,6 @@ static bool tell_next(struct thread_pool *pool, struct event *event)
     return pool->empty_told = true;
 }
 
-/* Ends the oldest chunk, because all its slots that have begun were reported. */
 static enum turn end_without_slot(struct thread_pool *pool, struct event *event)
 {
     *event = (struct event){.type = EVENT_FINISHED, .chunk = {.done = pool->oldest.before}};
@@ -843,8 +817,8 @@ static void thread_pool_sent(struct executor *executor, const void *data)
     }
 }
 
-/* Keeps the memory of a slot's records from now on. With shared memory that is possible only once (see
- * inline_abandon()); later records count as being sent for ever. */
+/* Keeps the memory of a slot's records until the process ends. Shared memory can be kept only once (see
+ * leave_buffer()); after that, records count as being sent forever. */
 static void keep_records(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
     if (pool->team.records != NULL && slot->has_moved)
@@ -890,7 +864,6 @@ static bool team_put_off(struct executor *executor)
     return true;
 }
 
-/* Leaves out the time for which the oldest chunk was put off. */
 static void team_go_on(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -903,7 +876,8 @@ static void team_go_on(struct executor *executor)
         const bool has_begun = pool->oldest.before > 0 || pool->oldest.began_ns > 0 ||
                                atomic_load_explicit(&slot->began_ns, memory_order_relaxed) > 0;
         pool->off_ns += has_begun ? now_ns - since_ns : 0;
-        pool->team.remote->looked_ns = now_ns; /* that time must not count towards the time limit of a call */
+        /* The time for which the pool was put off must not count towards the time limit of a call. */
+        pool->team.remote->looked_ns = now_ns;
     }
     pool->off_since_ns = 0;
     ring_go_on(&pool->ring);
@@ -963,7 +937,6 @@ static const struct executor_ops thread_pool_ops = {
     .fini = team_close,
 };
 
-/* Allocates the threads of this process and gives each an instance of the kernel. */
 static int open_members(struct thread_pool *pool)
 {
     pool->pool_thread = aligned_alloc(RING_LINE, pool->config.threads * sizeof *pool->pool_thread);
@@ -1042,7 +1015,7 @@ int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct c
                    .threads = channel->threads,
                    .technique = team->technique,
                    .cores = team->cores},
-        .exec = *exec, /* a copy, with the instance of the first thread; the original is closed by its owner */
+        .exec = *exec, /* a copy with the instance of the first thread; the owner closes the original */
         .team.channel = channel,
         .bell = bell,
         .team.notify = notify,

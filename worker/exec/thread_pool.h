@@ -3,15 +3,14 @@
  *
  * The interface is that of the executor of one thread (inline.h). The worker's main thread calls it, and also computes
  * between two looks at its messages; the other threads are in thread_pool_serve(). Several chunks may run at once: each
- * begins when it comes, and a thread for which the oldest has nothing left draws from the next. Events concern the
- * oldest chunk, whose results are sent in order, until FINISHED.
+ * begins when it comes, and a thread that finds nothing left in the oldest chunk draws from the next one. Events are
+ * about the oldest chunk. Its results are sent in order, until FINISHED.
  *
  * Each thread has its own instance of the kernel, unless the kernel permits sharing. The pool also has an executor of
  * one thread, which repeats parts in which the kernel has failed, and runs chunks that need a child process.
  *
- * compute_ns of a chunk is its wall time. While chunks overlap, the time that threads spent in later ones, divided by
- * the number of threads, counts as time of those later ones: the sum over all chunks is the time in which there was
- * work. */
+ * compute_ns of a chunk is its wall time. While chunks overlap, the time that threads spend in later chunks, divided by
+ * the number of threads, counts for those chunks. So the sum over all chunks is the time in which there was work. */
 #pragma once
 
 #include "common/machine/executor.h"
@@ -23,7 +22,7 @@
 #include "worker/exec/remote_team.h"
 #include "worker/exec/ring.h"
 
-/* Limit of chunks: those of the worker's queue, and the oldest. */
+/* The chunks of the worker's queue, and the oldest one. */
 #define POOL_CHUNKS_MAX (2 * ASKS_MAX + 1)
 
 struct thread_pool_config {
@@ -37,14 +36,14 @@ struct pool_thread {
     _Alignas(RING_LINE) void *instance;
     unsigned char *scratch; /* records that are only digested go here; owned */
     bool open;
-    uint64_t next, end; /* the rest of the thread's last draw */
+    uint64_t next, end;
     double iteration_ns;
-    uint64_t piece_most; /* iterations in a call of the kernel, from the estimate; at least 1 */
-    uint64_t tick_most;  /* iterations between two readings of the clock, from the estimate; at least 1 */
-    uint64_t untimed;    /* iterations since the last reading of the clock */
-    uint64_t draws;      /* draws that are not in ring_thread.chunks yet */
+    uint64_t piece_most;
+    uint64_t tick_most;
+    uint64_t untimed;
+    uint64_t draws;
     uint64_t read_ns;
-    double waiting_ns; /* time that the thread must still sleep because of the slowdown */
+    double waiting_ns;
     char error[HDSS_ERROR_MAX];
 };
 
@@ -54,7 +53,6 @@ struct thread_pool_chunk {
     bool isolated;
 };
 
-/* What the main thread knows about a slot of the ring. */
 struct thread_pool_slot {
     bool isolated;
     bool last;
@@ -63,20 +61,19 @@ struct thread_pool_slot {
     unsigned char *bytes; /* EXEC_HEADROOM and the records; owned; NULL: none */
     size_t size;
     unsigned sent;
-    bool is_kept;         /* MPI may read the records until the process ends */
-    bool has_moved;       /* its shared records use the second place */
-    unsigned char *small; /* copy of a part that is sent within a message; owned; NULL: not allocated yet */
+    bool is_kept;
+    bool has_moved;
+    unsigned char *small; /* copy of a part that is sent within a message; owned; may be NULL */
     bool small_sent;
     struct spread spread; /* protected by pool->lock */
 };
 
-/* The oldest chunk, to which all events belong. */
 struct team_oldest {
-    uint64_t slot; /* number of its present slot; earlier ones are out of use */
-    uint64_t told; /* iterations of that slot that were sent or have failed */
+    uint64_t slot;
+    uint64_t told;
     uint64_t before;
     uint64_t told_ns;
-    bool alone; /* the main thread computes the next iterations alone, with `exec` */
+    bool alone;
     uint64_t began_ns;
 };
 
@@ -84,20 +81,20 @@ struct team_sharing {
     bool probes;
     bool ends;
     struct speed speed;
-    struct remote_team *remote; /* the worker's side; owned; NULL: the threads are of this process */
-    struct team_share *share;   /* shared; NULL: none */
+    struct remote_team *remote; /* the worker's side; owned; NULL: the threads are in this process */
+    struct team_share *share;
     struct channel *channel;
     struct spread *spread;  /* [threads * ring.slots] */
     unsigned char *records; /* 2 * ring.slots places of slot_room bytes, shared; NULL: records are only digested */
     size_t slot_room;
-    void (*notify)(void *context); /* in the helper: wakes the worker */
-    int (*run)(struct thread_pool *pool, int (*work)(void *context), void *context); /* starts the helper's threads */
+    void (*notify)(void *context);
+    int (*run)(struct thread_pool *pool, int (*work)(void *context), void *context);
 };
 
 struct thread_pool {
-    struct executor executor; /* first; figures: at the end of the last chunk */
+    struct executor executor;
     struct thread_pool_config config;
-    struct exec exec; /* the main thread's executor, with the instance of thread 0 */
+    struct exec exec;
     struct ring ring;
     struct pool_thread *pool_thread; /* [threads], owned */
     struct thread_pool_slot *slot;
@@ -105,15 +102,15 @@ struct thread_pool {
     uint64_t part_most, slot_most, scratch_most; /* limits of iterations; 0: none */
     size_t bytes_in_use;
     struct thread_pool_chunk chunk[POOL_CHUNKS_MAX];
-    unsigned chunk_first, chunk_count, begun; /* begun: number of chunks that are entirely in slots */
+    unsigned chunk_first, chunk_count, begun;
     struct team_oldest oldest;
     uint64_t last_ended_ns;
-    double last_later_ns;  /* time spent in later chunks at that moment */
-    uint64_t off_ns;       /* time for which the oldest chunk was put off */
+    double last_later_ns;
+    uint64_t off_ns;
     uint64_t off_since_ns; /* since when the pool has been put off; 0: it is not */
-    bool empty_told;       /* DRY was reported after the last chunk had come */
-    int bell;              /* eventfd that wakes the main thread; if the threads are in a helper, that of the helper */
-    bool rests;            /* the main thread had nothing to do at its last look */
+    bool empty_told;
+    int bell;
+    bool rests;
     _Atomic bool blocked, has_work;
     pthread_mutex_t lock;
     struct error problem;
@@ -124,19 +121,18 @@ struct thread_pool {
 
 /* Opens the kernel for all threads; executor_fini() closes it after all threads have left thread_pool_serve(). With
  * config->exec.helper the threads are in that helper, the technique must have a closed form, and the caller does not
- * use thread_pool_serve(). On failure pool->error is set and nothing is owned. Events: those of inline.h except STOLEN,
- * and DRY. */
+ * use thread_pool_serve(). On failure pool->error is set and nothing is owned. Events: DRY, and those of inline.h
+ * except STOLEN. */
 int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *config);
 
 /* Computes in a thread other than the main one, `thread` from 1 on. Returns after thread_pool_stop(). */
 void thread_pool_serve(struct thread_pool *pool, unsigned thread);
 void thread_pool_stop(struct thread_pool *pool);
 
-/* In a helper, whose executor `exec` has opened the kernel: prepares the threads. */
 int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct channel *channel, int bell);
 
-/* Advances the threads' instances to the time step of the iteration. False if that is impossible, which the worker is
- * told. */
+/* Advances the threads' instances to the time step of the iteration. Returns false if they cannot enter it; the worker
+ * is then told. */
 bool thread_pool_enter_step(struct thread_pool *pool, uint64_t iteration);
 
 static inline bool thread_pool_has_work(const struct thread_pool *pool)
@@ -146,8 +142,6 @@ static inline bool thread_pool_has_work(const struct thread_pool *pool)
 
 void thread_pool_add_spread(struct thread_pool *pool, unsigned thread, uint64_t iterations, double elapsed_ns);
 
-/* Takes the memory that the worker has prepared after its channel. */
 void thread_pool_share(struct thread_pool *pool, void *share, size_t slot_room);
 
-/* Computes until `until_ns` or until nothing is left to draw. True if it has computed anything. */
 bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_ns);

@@ -12,14 +12,13 @@
 
 /* If an iteration takes longer, the probe needs no warm-up. */
 #define PROBE_LONG_NS 50000000u
-/* Shorter chunks are short: timing one, which takes some 70 ns, would cost at least a third of its time. */
-#define SHORT_NS 200.0
-/* If the gap between short chunks is longer, timing them hardly matters. */
+/* A chunk is short if it takes less than this. Timing it, which takes some 70 ns, would cost at least a third of its
+ * time. */
+#define SHORT_NS     200.0
 #define SHORT_GAP_NS 400.0
-/* After this many successive short chunks, further ones are assumed to be short. */
-#define SHORT_CALM 32
-/* Least and greatest number of chunks in a run, so that the clock costs about 1 ns per chunk. The number is random, so
- * that different chunks are timed if costs are periodic in the loop. */
+#define SHORT_CALM   32
+/* Limits of the number of chunks in a run, so that the clock costs about 1 ns per chunk. The number is random, so that
+ * different chunks are timed if costs are periodic in the loop. */
 #define RUN_LEAST    48
 #define RUN_MOST     80
 #define SHORT_WEIGHT 0.125
@@ -38,7 +37,8 @@ double exec_time_clock(void)
 static void begin_run(struct exec *exec, uint64_t now_ns)
 {
     exec->shorts.random =
-        exec->shorts.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth, MMIX */
+        /* the generator of Knuth's MMIX */
+        exec->shorts.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     exec->shorts.run_left = RUN_LEAST + (unsigned)(exec->shorts.random >> 33) % (RUN_MOST - RUN_LEAST + 1);
     exec->shorts.run_done = 0;
     exec->shorts.run_began_ns = now_ns;
@@ -50,8 +50,6 @@ static void doubt_shorts(struct exec *exec)
     exec->shorts.stable = 0;
 }
 
-/* If a chunk of `count` iterations was short, updates the average; otherwise returns false. `elapsed_ns` includes one
- * reading of the clock. */
 static bool learn_short(struct exec *exec, uint64_t count, uint64_t elapsed_ns)
 {
     double time = (double)elapsed_ns - exec->shorts.clock_ns;
@@ -86,7 +84,8 @@ static uint64_t end_run(struct exec *exec, uint64_t now_ns)
     exec->shorts.run_done = 0;
     if (passed <= (uint64_t)(RUN_MOST * (SHORT_NS + SHORT_GAP_NS)))
         return time < passed ? time : passed;
-    doubt_shorts(exec); /* a chunk was long, or the core was taken away, which counts for timed chunks as well */
+    /* A chunk was long, or the core was taken away; the time of timed chunks includes that as well. */
+    doubt_shorts(exec);
     return passed;
 }
 
@@ -133,7 +132,6 @@ struct prober {
     void *context;
 };
 
-/* Runs the next `count` probe iterations. Returns the time that this worker, with its slowdown, needs for them. */
 static uint64_t time_probes(const struct prober *prober, struct probe *probe, uint64_t count)
 {
     const struct exec *exec = prober->exec;
@@ -151,7 +149,6 @@ static uint64_t time_probes(const struct prober *prober, struct probe *probe, ui
     return (uint64_t)((double)((each ? last : clock_ns(clock)) - began) * exec->config.slowdown);
 }
 
-/* Time of one short probe iteration, minus the time of reading the clock. */
 static double time_single(const struct prober *prober, const struct probe *probe, uint64_t k)
 {
     uint64_t began = clock_ns(CLOCK_MONOTONIC), empty = clock_ns(CLOCK_MONOTONIC);
@@ -181,8 +178,8 @@ void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t 
     if (exec->config.loop->waits)
         probe.enough_ns = PROBE_SLEEPING_NS;
     /* The first iteration warms up caches, pages and the core's clock, so it counts only if it is very long. A kernel
-     * that sleeps needs no warm-up; it may also sleep less in the next iterations if it slept too long, which would
-     * then seem to take no time. */
+     * that sleeps needs no warm-up. Its first sleep must count: if it was too long, the kernel may sleep less in the
+     * next iterations, which would then seem to take no time. */
     uint64_t elapsed = time_probes(&prober, &probe, 1);
     if (elapsed >= PROBE_LONG_NS || exec->config.loop->waits)
         probe_add(&probe, 1, elapsed);
@@ -201,7 +198,6 @@ static void run_inline_probe(void *context, uint64_t iteration)
                      exec->records.variable ? NULL : exec->records.buffers[0].bytes + EXEC_HEADROOM);
 }
 
-/* Probes in this process if possible. False if a helper must do it. */
 static bool probe_here(struct exec *exec, struct speed *speed)
 {
     if (exec->config.unprobed)

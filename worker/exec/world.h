@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a worker's helper: the clock, and operations on its process. Tests provide their own, with
- * scripted time and deaths. helper_start.begin starts the process. */
+/* What the worker's code for a helper needs of the operating system: the clock, and operations on the helper's process.
+ * Tests provide their own, with scripted time and deaths. helper_start.begin starts the process. */
 #pragma once
 
 #include "worker/exec/channel.h"
@@ -12,21 +12,19 @@
 struct helper_world {
     uint64_t (*now)(void); /* time in ns, by the clock of events */
 
-    /* Takes charge of a started process. Returns a descriptor that becomes readable at its end, for release(); -1 if
-     * there is none. */
+    /* Takes charge of a started process. Returns a descriptor that becomes readable when it ends, for release(); -1:
+     * none. */
     int (*adopt)(pid_t pid);
     void (*release)(int process);
-    /* True if the process has ended. Its ID stays valid until reap(). */
+    /* The ID of the process stays valid until reap(). */
     bool (*has_ended)(pid_t pid);
-    /* Waits at most `most_ms` for the end of the process; returns whether it has ended. */
     bool (*await_end)(int process, int most_ms);
-    /* Waits for the end of the process, kills its group and returns its waitpid() status. */
     int (*reap)(pid_t pid);
     void (*kill)(pid_t pid);
     uint64_t (*processor_ns)(pid_t pid); /* returns 0 if unknown */
 
     bool (*await_answer)(struct channel *channel, uint32_t number, uint64_t most_ns);
-    /* Calls `run` in a detached thread with all signals blocked. False if the thread cannot be started. */
+    /* Calls `run` in a detached thread with all signals blocked. Returns false if the thread cannot be started. */
     bool (*run_aside)(void *(*run)(void *context), void *context);
 };
 

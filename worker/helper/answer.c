@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers questions about a kernel: see questions.h. The kernel may do anything here. Only a process that it forks must
- * not return to this code, because it would answer a second time. */
+/* Answers questions about a kernel: see questions.h. The kernel may do anything in this process. But a process that the
+ * kernel forks must not return to this code, because it would answer a second time. */
 #include "worker/helper/questions.h"
 
 #include "common/config/description.h"
@@ -24,10 +24,10 @@
 struct answerer {
     int socket;
     pid_t own;
-    const struct hdss_kernel *kernel; /* NULL before a kernel was loaded */
+    const struct hdss_kernel *kernel;
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    unsigned char *question, *described; /* owned; the last question; the one to which texts in `values` point */
+    unsigned char *question, *described; /* owned: the last question, and the one to which texts in `values` point */
 };
 
 size_t question_put_values(const struct hdss_param *params, const union hdss_value *values, unsigned char *bytes)
@@ -84,8 +84,7 @@ static bool send_bytes(int socket, const void *bytes, size_t size)
     return true;
 }
 
-/* Sends an answer or an error line. Flushes the kernel's output first, because this process may be killed at any time.
- */
+/* Flushes the kernel's output first, because this process may be killed at any time. */
 static bool answer(const struct answerer *answerer, const char *text, const char *line)
 {
     const char *said = text != NULL ? text : line;
@@ -108,7 +107,6 @@ static bool answer_load(struct answerer *answerer, const char *name)
     return is_said;
 }
 
-/* Removes the kernel's name from the error, because the asking process adds it. */
 static const char *line_without_name(const struct answerer *answerer, const struct error *error)
 {
     const size_t length = strlen(answerer->kernel->name);
@@ -148,7 +146,6 @@ static bool answer_check(const struct answerer *answerer)
     return answer(answerer, result == 0 ? "" : NULL, line);
 }
 
-/* Reads the number in a question about the loop. False if the question has none, or if no loop was described. */
 static bool number_of_question(const struct answerer *answerer, size_t size, uint64_t *number)
 {
     if (answerer->described == NULL || size != 1 + sizeof *number)
@@ -182,7 +179,6 @@ static bool answer_inputs(const struct answerer *answerer, size_t size)
     return answer(answerer, result == 0 ? said : NULL, line);
 }
 
-/* The answer to QUESTION_PRECEDENCE: the kernel's pairs from number `from` on. */
 struct precedence_answer {
     struct hdss_precedence calls; /* first member, because the kernel gets its address */
     struct text text;
@@ -234,7 +230,7 @@ static bool answer_one(struct answerer *answerer, size_t size)
     }
 }
 
-/* Moves the socket to a high number, where a kernel that closes descriptors is unlikely to find it. */
+/* Moves the socket to a high number, which a kernel that closes descriptors is unlikely to reach. */
 static int move_out_of_reach(int socket)
 {
     int high = fcntl(socket, F_DUPFD_CLOEXEC, ANSWER_SOCKET);

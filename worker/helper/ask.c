@@ -24,17 +24,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time limit for describe(), check() and other questions: files may be large and remote. */
+/* For describe(), check() and other questions; files may be large and remote. */
 #define ASK_LIMIT_NS UINT64_C(300000000000)
-/* Time limit for loading a kernel: a Python module may be imported from a busy file system. */
+/* For loading a kernel; a Python module may be imported from a busy file system. */
 #define ASK_LOAD_NS UINT64_C(1800000000000)
-/* After this many helpers have died in a row at the same question, the question counts as the cause. */
+/* If so many helpers in a row die at the same question, it counts as the cause. */
 #define ASK_DEATHS_MAX 3
 #define ASK_LOOK_MS    20
-/* How long a helper may take to end after it has closed its socket. */
-#define ASK_END_NS UINT64_C(1000000000)
+#define ASK_END_NS     UINT64_C(1000000000)
 
-/* Loops are kept until the asker is freed, because texts of a kernel loaded in this process are never freed either. */
+/* Loops are kept until the asker is freed, because the texts of a kernel that is loaded in this process stay valid,
+ * too. */
 struct asked_loop {
     struct description description;
     struct asked_loop *next;
@@ -50,11 +50,11 @@ struct asked_kernel {
 enum outcome { EXCHANGE_GOES_ON, EXCHANGE_ANSWERED, EXCHANGE_FAILED };
 
 struct exchange {
-    unsigned char *question; /* owned; with its length before it */
-    uint32_t size, sent;     /* bytes of the question with its length, and how many of them were sent */
-    uint32_t length, got;    /* bytes of the answer, and how many bytes were received with its length */
+    unsigned char *question; /* owned; begins with its length */
+    uint32_t size, sent;
+    uint32_t length, got;
     uint64_t began_ns, limit_ns;
-    uint64_t over_ns; /* how long after began_ns the helper closed its end; 0: it has not */
+    uint64_t over_ns;
     bool is_over;
     bool is_wrong;
     bool has_ended;
@@ -64,20 +64,20 @@ struct exchange {
 struct asker {
     const char *program;
     uint64_t limit_ns, load_limit_ns;
-    uint64_t patience_ns;                  /* how long ask_load() waits for a kernel */
-    struct asked_kernel *kernels, *latest; /* list of all kernels, owned; the one loaded last */
+    uint64_t patience_ns;
+    struct asked_kernel *kernels, *latest; /* list of all kernels, owned; the kernel that was loaded last */
     pid_t pid;
     int socket;
     bool has_described;
     struct exchange exchange;
     char *answer;
-    char *loading; /* name of the kernel that the helper is still loading; owned; NULL: none */
+    char *loading; /* name of the kernel that the helper is loading; owned; NULL: none */
     unsigned loads_died;
-    char why[HDSS_ERROR_MAX]; /* why there is no answer: the rest of an error line that begins with the name of the
-                                 called function */
+    /* Why there is no answer: the rest of an error line that begins with the name of the called function. */
+    char why[HDSS_ERROR_MAX];
 };
 
-/* The asker of a process that has a single job. The pointer is to the current asker. */
+/* `only` is the asker of a process with a single job, `asker` the current one. */
 static struct asker only = {.limit_ns = ASK_LIMIT_NS,
                             .load_limit_ns = ASK_LOAD_NS,
                             .patience_ns = UINT64_MAX,
@@ -185,7 +185,6 @@ static bool ask_has_ended(char line[HDSS_ERROR_MAX])
     return true;
 }
 
-/* Sends and receives what is possible without waiting. True if the answer is complete or can never come. */
 static bool exchange_more(struct exchange *exchange)
 {
     const uint32_t head = sizeof exchange->length;
@@ -218,13 +217,12 @@ static bool exchange_more(struct exchange *exchange)
     return true;
 }
 
-/* Checks the exchange. If it failed, asker->why has the reason. */
 static enum outcome exchange_look(struct exchange *exchange)
 {
     if (exchange->outcome != EXCHANGE_GOES_ON)
         return exchange->outcome;
     if (!exchange_more(exchange) || exchange->is_over) {
-        if (exchange->has_ended) /* all that it sent before its end has been read by now */
+        if (exchange->has_ended)
             return exchange->outcome = EXCHANGE_FAILED;
         exchange->has_ended = ask_has_ended(asker->why);
         const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - exchange->began_ns;
@@ -262,7 +260,6 @@ static enum outcome exchange_await(struct exchange *exchange, uint64_t patience_
     return exchange->outcome;
 }
 
-/* Starts to send a question. False with asker->why if memory runs out. */
 static bool begin_asking(enum question question, const void *first, size_t first_size, const void *second,
                          size_t second_size, uint64_t limit_ns)
 {
@@ -286,7 +283,6 @@ static bool begin_asking(enum question question, const void *first, size_t first
     return true;
 }
 
-/* Asks and waits for asker->answer. False if there is none: the helper was ended, and asker->why has the reason. */
 static bool ask(enum question question, const void *bytes, size_t size)
 {
     const bool is_answered = begin_asking(question, bytes, size, NULL, 0, asker->limit_ns) &&
@@ -296,7 +292,6 @@ static bool ask(enum question question, const void *bytes, size_t size)
     return is_answered;
 }
 
-/* Counts a question without an answer. True if it should be repeated: the helper has died, perhaps by accident. */
 static bool may_ask_again(unsigned *deaths)
 {
     return asker->exchange.has_ended && ++*deaths < ASK_DEATHS_MAX;
@@ -332,7 +327,7 @@ static int begin_to_load(const char *name, struct helper_program *program, struc
     return error_set(error, "kernel %.100s: out of memory", name);
 }
 
-/* Makes a helper load the kernel. Fails after `patience_ns`, too; the loading then continues. */
+/* Fails if loading takes longer than `patience_ns`, but the helper continues to load. */
 static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_program *program, struct error *error)
 {
     asker->loads_died = asker->loading != NULL ? asker->loads_died : 0;
@@ -352,7 +347,6 @@ static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_pro
     return error_set(error, "kernel %.100s: loading it %.300s", name, asker->why);
 }
 
-/* Makes sure that there is a helper that has loaded the latest kernel. */
 static int have_helper(char line[HDSS_ERROR_MAX])
 {
     struct helper_program program;
@@ -420,8 +414,8 @@ static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, 
     return -1;
 }
 
-/* Asks about the loop. A helper that does not know the loop is asked to describe it first. False with `line` if the
- * answer is negative or missing. */
+/* If the helper does not know the loop, it is asked to describe it first. Returns false, with `line`, if the answer is
+ * negative or missing. */
 static bool ask_about_loop(const char *call, enum question question, const void *bytes, size_t size,
                            const union hdss_value *values, char line[HDSS_ERROR_MAX])
 {
@@ -449,7 +443,7 @@ static int ask_check(const union hdss_value *values, const struct hdss_loop *loo
     return ask_about_loop("check", QUESTION_CHECK, "", 0, values, line) ? 0 : -1;
 }
 
-/* The answer may be wrong, because the helper runs foreign code: the caller checks it. */
+/* The caller checks the answer, which may be wrong, because the helper runs foreign code. */
 static int ask_grow(const union hdss_value *values, uint64_t *iterations, char line[HDSS_ERROR_MAX])
 {
     unsigned may_grow;
@@ -471,7 +465,6 @@ static int ask_inputs(const union hdss_value *values, uint64_t iterations, uint6
     return -1;
 }
 
-/* Parses the pairs in the answer and counts them. Returns -1 if they are invalid or `precedence` refuses them. */
 static int take_waits(struct hdss_precedence *precedence, uint64_t *count)
 {
     char *at = asker->answer + 1;

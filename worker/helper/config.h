@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Those parts of an executor's configuration that follow from the job, so that a worker and its helper have the same.
- */
+/* The parts of an executor's configuration that follow from the job, so that a worker and its helper have the same
+ * ones. */
 #pragma once
 
 #include "common/job/job_setup.h"

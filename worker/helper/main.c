@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss-helper: runs the kernel of a job for the worker that started it. Its command line is the job's, and it does not
- * use MPI. With the single word HELPER_DESCRIBES it answers questions about a kernel instead, and with HELPER_IS_SPARE
- * it waits for the job. It is only started by programs of HDSS. */
+/* hdss-helper runs the kernel of a job for the worker that started it. Its command line is the job's, and it does not
+ * use MPI. If its command line is HELPER_DESCRIBES, it answers questions about a kernel instead. If its command line
+ * begins with HELPER_IS_SPARE, it first waits for a job. Only programs of HDSS start it. */
 #include "common/job/job_setup.h"
 #include "common/os/files.h"
 #include "common/os/signals.h"
@@ -39,8 +39,8 @@ static void replace_drain_action(void (*from)(int), void (*to)(int))
             sigaction(drain_signals[i], &action, NULL);
 }
 
-/* In a process that the kernel forks, drain signals have their default action, so that they end it. They are blocked
- * during fork(), because the handler would lose one that arrives before the change. */
+/* In a process that the kernel forks, drain signals have their default action, so they end it. They are blocked during
+ * fork(), because the handler would lose a signal that arrives before the action is changed. */
 static _Thread_local sigset_t mask_before_copy;
 
 static void hold_signals(void)
@@ -62,12 +62,12 @@ static void release_signals(void)
 }
 
 /* Drain signals are sent to all processes of a job. The worker handles them and ends its helper. The helper catches
- * rather than ignores them, so that programs started by the kernel inherit the default action. */
+ * them instead of ignoring them, because programs that the kernel starts would inherit that they are ignored. */
 static void catch_signals(void)
 {
     sigset_t drains;
     drain_signals_set(&drains);
-    replace_drain_action(SIG_DFL, on_drain); /* signals that are ignored stay ignored */
+    replace_drain_action(SIG_DFL, on_drain);
     pthread_sigmask(SIG_UNBLOCK, &drains, NULL);
     pthread_atfork(hold_signals, let_signals_go_on, release_signals);
 }
@@ -76,12 +76,10 @@ static struct channel *map_memory(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, CHANNEL_FILE, 0);
     if (memory != MAP_FAILED)
-        madvise(memory, bytes, MADV_DONTFORK); /* as in map_blocks() */
+        madvise(memory, bytes, MADV_DONTFORK); /* see map_blocks() in worker/exec/serve.c */
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Maps the shared memory. NULL if this process was not started by a worker. Blocks may make the file longer than the
- * channel says. */
 static struct channel *map_channel(void)
 {
     struct stat file;
@@ -95,14 +93,12 @@ static struct channel *map_channel(void)
     return bytes >= sizeof *head && (off_t)bytes <= file.st_size ? map_memory(bytes) : NULL;
 }
 
-/* True if the command line has `words` words and the first argument is `word`; CHANNEL_FILE must then be a socket. */
 static bool is_called(int argc, char **argv, int words, const char *word)
 {
     struct stat file;
     return argc == words + 1 && strcmp(argv[1], word) == 0 && fstat(CHANNEL_FILE, &file) == 0 && S_ISSOCK(file.st_mode);
 }
 
-/* Closes what was inherited from the worker, above all MPI's sockets. */
 static void leave_worker(void)
 {
     close(CHANNEL_BELL);
@@ -123,7 +119,7 @@ int main(int argc, char **argv)
     const bool is_spare = is_called(argc, argv, 2, HELPER_IS_SPARE);
     if (is_spare) {
         leave_worker();
-        setpgid(0, 0); /* helpers of a set lead a process group */
+        setpgid(0, 0);
         spare_wait(CHANNEL_FILE, argv[2], &argc, &argv);
     }
     struct channel *channel = map_channel();
@@ -131,7 +127,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "hdss-helper: is begun by workers only\n");
         return EXIT_STATUS_USAGE;
     }
-    if (getppid() != channel->worker_pid) /* the worker ended before prctl() above */
+    if (getppid() != channel->worker_pid) /* the worker ended before prctl() */
         return EXIT_STATUS_FAILED;
     file_close_from(CHANNEL_BELL + 1);
     if (!is_spare)

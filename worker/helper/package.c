@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of the Python package: see package.h. Their tables are those that module.c gives the kernels in Python,
- * but the functions cannot be called here. */
+/* The kernels of the Python package: see package.h. They have the tables that module.c makes of them, but their
+ * functions cannot be called here. */
 #include "worker/helper/package.h"
 
 #include "common/config/element_type.h"
@@ -51,10 +51,8 @@ static int grow_calls(const union hdss_value *values, uint64_t *iterations, char
     return 0;
 }
 
-/* Indices of the parameters of the kernel `loop`: the file with the function, and the arguments of hdss.loop(). */
 enum { LOOP_CALL, LOOP_ITERATIONS, LOOP_DTYPE, LOOP_SHAPE };
 
-/* Describes the loop as the package does. hdss.loop() has checked the values. */
 static int describe_loop(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     const char *rest = values[LOOP_SHAPE].text;

@@ -5,10 +5,9 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-/* Returns the kernel of that name, or NULL if the package has none: the kernel that runs the calls of an executor, or a
- * loop of one function. It can only be described, for which no interpreter is started; helpers run the package's own
- * kernel, which has the same version. */
+/* Returns the kernel of that name, which runs the calls of an executor or a loop of one function; NULL if the package
+ * has none. It can only be described, which needs no interpreter. Helpers run the package's own kernel of the same
+ * version. */
 const struct hdss_kernel *package_find(const char *name);
 
-/* Fails if this HDSS cannot run kernels of the package. */
 int package_check(struct error *error);

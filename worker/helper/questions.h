@@ -2,9 +2,9 @@
 /* Questions about a user's kernel that a separate process answers: the helper program, started with the word
  * HELPER_DESCRIBES and a socket as CHANNEL_FILE.
  *
- * Question and answer each consist of a 4-byte length and the bytes. A question begins with one of the letters below.
- * An answer is '+' and the data, or '-' and an error line. The asker trusts no answer, because the process has run
- * foreign code. */
+ * A question and an answer each consist of a length in 4 bytes, and the bytes. A question begins with one of the
+ * letters below. An answer is '+' and the data, or '-' and an error line. The asker trusts no answer, because the
+ * process has run foreign code. */
 #pragma once
 
 #include "common/util/error.h"
@@ -22,20 +22,20 @@
 enum question {
     QUESTION_LOAD = 'L',     /* pid_t of the asker, name of the kernel -> kernel_table_text() */
     QUESTION_DESCRIBE = 'D', /* values of the parameters -> description_text(), a space, the note */
-    QUESTION_CHECK = 'C',    /* no data; checks the values of the last QUESTION_DESCRIBE -> no data */
-    QUESTION_GROW = 'G',     /* uint64_t known iterations -> their new number, a space, 0 or 1 (may grow further) */
-    /* uint64_t n -> pairs from number n on, at most PRECEDENCE_ANSWERED: an iteration that waits and the one for which
-       it waits, each number followed by a space */
+    QUESTION_CHECK = 'C',    /* no data -> no data; checks the values of the last QUESTION_DESCRIBE */
+    /* uint64_t known iterations -> their new number, a space, 1 if the loop may grow further, else 0 */
+    QUESTION_GROW = 'G',
+    /* uint64_t n -> at most PRECEDENCE_ANSWERED pairs from number n on: an iteration, and another for which it waits; a
+     * space follows each number */
     QUESTION_PRECEDENCE = 'P',
     QUESTION_INPUTS = 'I', /* uint64_t number of iterations -> digest of their input files */
 };
 
-/* Encodes the values: a number as 8 bytes, a text with its NUL. Returns the size; `bytes` may be NULL. */
+/* Encodes a number as 8 bytes, a text with its NUL. Returns the size; `bytes` may be NULL. */
 size_t question_put_values(const struct hdss_param *params, const union hdss_value *values, unsigned char *bytes);
 
-/* Decodes the values. Texts point into `bytes`. Returns -1 if the bytes are invalid. */
 int question_get_values(const struct hdss_param *params, union hdss_value *values, const unsigned char *bytes,
                         size_t size);
 
-/* Answers questions until the socket is closed. Returns the exit status. */
+/* Answers questions until the socket is closed. Does not return. */
 int answer_questions(int socket);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spare helpers: see spare.h. A job is given by one message, so that sending never waits for the helper. Its
- * descriptors are those of the channel, of the job's folder, and of a memory file with the job's words and variables.
- */
+/* Spare helpers: see spare.h. One message gives a job to the helper, so that sending never waits. It carries the
+ * descriptors of the channel, of the job's folder, and of a memory file with the job's words and variables. */
 #include "worker/helper/spare.h"
 
 #include "common/os/children.h"
@@ -26,8 +25,7 @@
 
 enum { GIVEN_CHANNEL, GIVEN_BELL, GIVEN_FOLDER, GIVEN_TEXTS, GIVEN_FILES };
 
-/* Data of a message: how many words and variables are in the memory file, in this order, each ended by a NUL; and the
- * umask. */
+/* Data of the message. The memory file has so many words and then so many variables, each with its NUL. */
 struct given {
     uint32_t words, variables, umask;
 };
@@ -35,7 +33,7 @@ struct given {
 static struct {
     pid_t pid;
     int socket;
-    char folder[PATH_MAX]; /* of the Python package; "": unknown */
+    char folder[PATH_MAX];
     struct helper_program program;
 } spare;
 
@@ -47,8 +45,8 @@ static const char *value_in(char *const *vector, const char *name, size_t length
     return NULL;
 }
 
-/* True for a variable that the interpreter or the dynamic loader reads at its start. PYTHONPATH is not one: the helper
- * applies it when it gets the job. */
+/* True for a variable that the interpreter or the dynamic loader reads at its start. PYTHONPATH does not count, because
+ * the helper applies it when it gets the job. */
 static bool is_of_start(const char *variable)
 {
     static const char *const prefixes[] = {"PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_", "HDSS_MODULES="};
@@ -58,7 +56,6 @@ static bool is_of_start(const char *variable)
     return is && strncmp(variable, "PYTHONPATH=", strlen("PYTHONPATH=")) != 0;
 }
 
-/* True if every such variable in `vector` has the same value in `other`. */
 static bool has_same(char *const *vector, char *const *other)
 {
     for (; *vector != NULL; vector++) {
@@ -144,7 +141,6 @@ static bool send_job(struct helper_program *program, const int files[GIVEN_FILES
     return sendmsg(spare.socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof given;
 }
 
-/* Remembers the folder of the package: the job's program has put it first in PYTHONPATH. */
 static void note_folder(char *const *variables)
 {
     const char *path = value_in(variables, "PYTHONPATH", strlen("PYTHONPATH"));
@@ -184,9 +180,8 @@ pid_t spare_give(struct helper_program *program, int file, int bell)
     return pid;
 }
 
-/* The rest runs in the helper. */
+/* The rest of this file runs in the helper. */
 
-/* Type of the function that starts the interpreter and imports the package. */
 typedef int python_warm(const char *folder, char error[HDSS_ERROR_MAX]);
 
 static bool receive_job(int socket, struct given *given, int files[GIVEN_FILES])
@@ -209,7 +204,6 @@ static bool receive_job(int socket, struct given *given, int files[GIVEN_FILES])
     return true;
 }
 
-/* Returns `count` texts from `*at` on, followed by NULL, and advances `*at`. Exits if a text is incomplete. */
 static char **take_texts(char **at, const char *end, uint32_t count)
 {
     char **texts = calloc((size_t)count + 1, sizeof *texts);
@@ -246,7 +240,8 @@ void spare_wait(int socket, const char *folder, int *argc, char ***argv)
     *argc = (int)given.words;
     *argv = words;
     environ = variables;
-    for (unsigned i = 0; i < GIVEN_FILES; i++) /* out of the way of the two target numbers */
+    /* First move the descriptors above the two target numbers. */
+    for (unsigned i = 0; i < GIVEN_FILES; i++)
         files[i] = fcntl(files[i], F_DUPFD, CHANNEL_BELL + 1 + GIVEN_FILES);
     if (dup2(files[GIVEN_CHANNEL], CHANNEL_FILE) < 0 || dup2(files[GIVEN_BELL], CHANNEL_BELL) < 0)
         _exit(EXIT_STATUS_FAILED);

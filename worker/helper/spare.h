@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A spare helper: a process that has started a Python interpreter and imported the package, and waits for a job of the
- * package, so that a program does not wait for interpreters. Each worker of a set has one: from its start if
+/* A spare helper is a process that has started a Python interpreter, has imported the package, and waits for a job of
+ * the package, so that such a job need not wait for an interpreter. Each worker of a set has one: from its start if
  * SPARE_VARIABLE names the folder of the package, otherwise from the end of the first such job.
  *
- * The process that waits becomes the job's helper; it is not copied. It gets the words, folder, umask and environment
+ * The spare helper becomes the job's helper itself; it is not forked. It gets the words, folder, umask and environment
  * of the job. A job whose environment needs another interpreter gets an ordinary helper. */
 #pragma once
 
@@ -16,18 +16,16 @@
 
 #define SPARE_VARIABLE "HDSS_PYTHON_WARM"
 
-/* The next two are for the worker, in one thread. */
+/* The worker calls the next two functions, always in the same thread. */
 
-/* Starts a spare helper if there is none and the folder of the package is known. Must not be called while the
- * surroundings of a job are set. */
+/* Starts a spare helper if there is none and the folder of the package is known. Must not be called inside
+ * surroundings_enter() and surroundings_leave(). */
 void spare_keep(void);
 
-/* Gives the job to the spare helper. Returns its process ID, or 0 if there is no suitable one. Must be called while the
- * surroundings of the job are set. */
+/* Gives the job to the spare helper. Returns its process ID; 0: there is no suitable one. */
 pid_t spare_give(struct helper_program *program, int file, int bell);
 
-/* For the helper. */
-
-/* Imports the package from `folder` and waits for a job at `socket`, which is CHANNEL_FILE. Then this process has the
- * files, folder, umask and environment of the job; `*argc` and `*argv` are the job's words. Exits if no job comes. */
+/* For the helper: imports the package from `folder` and waits for a job at `socket`, which is CHANNEL_FILE. After that,
+ * this process has the files, folder, umask and environment of the job, and `*argc` and `*argv` are its words. Exits if
+ * no job comes. */
 void spare_wait(int socket, const char *folder, int *argc, char ***argv);

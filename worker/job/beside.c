@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker in its server's process: see beside.h. Each effect goes to the machine to which it belongs. */
+/* A worker in its server's process: see beside.h. Each effect is passed to the machine that owns it, server or
+ * worker. */
 #include "worker/job/beside.h"
 
 #include "common/config/rank_options.h"
@@ -88,7 +89,7 @@ static void beside_tick(void *context, uint64_t now_ns)
     own->tick(own->context, now_ns);
 }
 
-/* Reports nothing about the sharing of cores, because the processor time includes that of the server. */
+/* Leaves out the worker's report on shared cores, because this process's CPU time includes that of the server. */
 static void beside_join_effects(struct beside *beside)
 {
     const struct effects *server = beside->of_server, *worker = beside->of_worker;
@@ -127,7 +128,7 @@ int worker_job_drive_beside(struct runtime *runtime, const struct topology *topo
     beside = calloc(1, sizeof *beside);
     if (job == NULL || beside == NULL || computing_init(&beside->computing, server, worker.machine, rank, true) < 0) {
         fprintf(stderr, "hdss: rank %u: out of memory\n", rank);
-        exit(EXIT_STATUS_FAILED); /* the launcher then ends the other processes */
+        exit(EXIT_STATUS_FAILED);
     }
     beside->of_server = effects;
     beside->of_worker = worker.effects;

@@ -39,9 +39,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a rank that serves others computes before it looks at its messages, unless --break-after is given. The
- * others wait for half of it on average, about as long as a message between nodes takes. Looking takes less than a
- * hundredth of it. */
+/* How long a rank that also serves others computes between two looks at its messages, without --break-after. The others
+ * wait for half of it on average, about as long as a message between nodes takes. A look costs less than 1 % of it. */
 #define BREAK_NS 50000u
 
 struct worker_job {
@@ -49,7 +48,7 @@ struct worker_job {
     bool is_of_set;
     bool is_beside;
     struct announcement announcement; /* in a set: the job's words and environment; owned */
-    struct surroundings surroundings; /* in a set: where the job runs */
+    struct surroundings surroundings;
     struct surroundings_before before;
     struct job_setup setup;
     struct error error;
@@ -67,16 +66,16 @@ struct worker_job {
     bool is_isolated;
     struct helper_program helper;
     struct helper_start helper_start;
-    struct executor *executor; /* the executor in the union that the job uses; NULL without a job */
+    struct executor *executor;
     bool is_open;
     struct load_meter meter;
     struct machine machine;
     struct effects effects;
-    uint64_t processor_ns; /* processor time before the first chunk; 0: no chunk has begun */
+    uint64_t processor_ns;
     struct timings timings;
 };
 
-/* Returns the executor that runs the kernel in this process or talks to the helper that runs it. */
+/* Returns the executor that runs the kernel or talks to its helper. Not for jobs with threads. */
 static const struct exec *job_exec(const struct worker_job *job)
 {
     return job_setup_is_dependent(&job->setup) ? &job->pipeline.exec : &job->exec;
@@ -91,7 +90,6 @@ static uint64_t job_processor_ns(const struct worker_job *job)
     return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helpers_ns;
 }
 
-/* Processor time is counted from the first chunk on. */
 static void note_chunk_begins(void *context)
 {
     struct worker_job *job = context;
@@ -99,7 +97,6 @@ static void note_chunk_begins(void *context)
     job->effects.chunk_begins = NULL;
 }
 
-/* Records the time of a chunk, or of the rest of a chunk that was cut (--record-costs). */
 static void note_chunk_ends(void *context, const struct chunk_event *chunk)
 {
     struct worker_job *job = context;
@@ -117,7 +114,6 @@ static void write_costs(struct worker_job *job)
     timings_fini(&job->timings);
 }
 
-/* Records how this node's cores are shared. Not if iterations wait or the worker is slowed down. */
 static void note_sharing(void *context)
 {
     struct worker_job *job = context;
@@ -125,7 +121,6 @@ static void note_sharing(void *context)
         runtime_note_sharing(job->runtime, &job->executor->figures);
 }
 
-/* Lets other ranks of the node take iterations that have not begun, while this rank is in the kernel. */
 static void share_chunks(struct worker_job *job)
 {
     if (job->failure != NULL || job->executor != &job->exec.executor || job->is_isolated || job->is_beside ||
@@ -171,15 +166,13 @@ static void choose_threads(struct worker_job *job)
     refuse_threads(job);
 }
 
-/* True if a helper runs the kernel. In a set the helper also runs the threads, because the rank serves other jobs. */
+/* In a set a helper also runs jobs with threads, because the rank itself serves other jobs. */
 static bool wants_helper(const struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
     return job_setup_is_isolated(setup) || (job->is_of_set && run_spec_has_threads(&setup->job.spec));
 }
 
-/* Prepares the start of a helper if one is needed. A missing helper program is an error only if the user asked for a
- * helper. */
 static void prepare_helper(struct worker_job *job, unsigned words, char *const *word)
 {
     const struct run_spec *spec = &job->setup.job.spec;
@@ -193,7 +186,6 @@ static void prepare_helper(struct worker_job *job, unsigned words, char *const *
         job->failure = job->error.text;
 }
 
-/* Reads the job. A user's kernel is loaded in this process only if no helper runs it. */
 static void take_job(struct worker_job *job, unsigned words, char *const *word)
 {
     if (job_setup_take(&job->setup, &kernel_loader, (int)words, word, &job->error) != 0)
@@ -217,7 +209,6 @@ static void choose_executor(struct worker_job *job)
                                                         : &job->exec.executor;
 }
 
-/* Returns an error text, or NULL. */
 static const char *open_executor(struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
@@ -401,7 +392,6 @@ void worker_job_close_beside(struct worker_job *job)
     job_free(job);
 }
 
-/* Opens the executor when the first chunk comes, in the job's folder and environment. */
 static int open_late(void *context, struct error *error)
 {
     struct worker_job *job = context;
@@ -428,7 +418,6 @@ static void come_back(void *context)
     surroundings_leave(&((struct worker_job *)context)->before);
 }
 
-/* Makes the output's path absolute, because some code runs outside of the job's folder. */
 static void find_output(struct worker_job *job)
 {
     char *output = job->setup.job.output, name[JOB_PATH_MAX];
@@ -471,8 +460,8 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     init_machine(job);
     init_effects(job);
     job->effects.open = open_late;
-    /* The kernel runs in this process and may use the working directory, or starts other processes: enter the job's
-     * surroundings for it. */
+    /* A kernel that runs in this process may use the working directory, and one that starts processes passes it on, so
+     * both run in the job's surroundings. */
     if (job->failure == NULL &&
         (job->setup.kernel->descriptor != NULL || (job_setup_is_foreign(&job->setup) && !job->is_isolated))) {
         job->effects.enter = go_there;
@@ -487,7 +476,6 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     return job;
 }
 
-/* Gives up recording costs, because the path of their file is not known. */
 static void give_up_costs(struct worker_job *job)
 {
     if (job->setup.job.costs[0] != '\0')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker's part of a job: its state machine, the executor of the kernel, and measurements. In a plain run a worker
- * has one, in a set one per job. */
+ * has one, in a set it has one for each job. */
 #pragma once
 
 #include "common/config/rank_options.h"
@@ -14,18 +14,17 @@ int worker_job_run(const struct worker_options *options, struct runtime *runtime
 
 struct worker_job;
 
-/* For a worker in its server's process: reads the job and opens the executor. `of_job` gets its machine, effects and
- * failure, valid until worker_job_close_beside(). */
+/* For a worker in its server's process: reads the job and opens the executor. Sets machine, effects and failure of
+ * `of_job`, which are valid until worker_job_close_beside(). Returns NULL if memory runs out. */
 struct worker_job *worker_job_open_beside(const struct worker_options *options, struct runtime *runtime,
                                           const struct topology *topology, unsigned words, char *const *word,
                                           struct part_of_job *of_job);
 void worker_job_close_beside(struct worker_job *job);
 
-/* Takes a job of a set and fills in `of_job` for the link. If this rank cannot run the job, the reason becomes the
- * job's failure. The executor is opened when the first chunk comes. Takes over the announcement; borrows the rest until
- * worker_job_end(). */
+/* Takes a job of a set and fills in `of_job` for the link. If this rank cannot run the job, of_job->failure says why.
+ * The executor is opened when the first chunk comes. Takes ownership of the announcement; borrows the rest until
+ * worker_job_end(). Returns NULL if memory runs out. */
 void *worker_job_take(const struct worker_options *options, struct runtime *runtime, const struct topology *topology,
                       struct announcement *announcement, struct part_of_job *of_job);
 
-/* Ends the job, which link_remove() must have removed. */
 void worker_job_end(void *job, int status);

@@ -2,7 +2,8 @@
 /* The adjoint convolution of Han and Chronopoulos: A(i) = A(i) + X * sum over j = i .. N*N-1 of B(j) C(j-i). Iteration
  * i has N*N - i terms, so tasks shrink steadily to one term.
  *
- * A, B and C are uniform in [-0.5, 0.5); each element is a hash of seed and index, so every worker makes its own. */
+ * The elements of A, B and C are uniform in [-0.5, 0.5). Each is a hash of seed and index, so every worker makes its
+ * own arrays. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/adjoint.h"

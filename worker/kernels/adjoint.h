@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The sums of the adjoint convolution, S(i) = sum over j = i .. m-1 of B(j) C(j-i), in one fixed order.
  *
- * With k = j - i, each of sixteen partial sums adds the terms of one k modulo 16, in ascending order. The partial
- * sums are added as a binary tree, ((0+8)+(4+12)) + ... . The build forbids contraction, so every variant gives the
- * same bits on every machine. */
+ * With k = j - i, each of sixteen partial sums adds the terms with the same k modulo 16, in ascending order. The
+ * partial sums are added as a binary tree, ((0+8)+(4+12)) + ... . The build forbids contraction, so every variant gives
+ * the same bits on every machine. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define ADJOINT_PARTIALS 16
-#define ADJOINT_PAD      64 /* zeros after B and C: whole blocks can be read, and no sum changes */
+#define ADJOINT_PAD      64
 
 struct adjoint_variant {
     const char *name;
@@ -21,7 +21,7 @@ struct adjoint_variant {
     void (*run)(const double *b, const double *c, uint64_t m, uint64_t first, uint64_t count, double *sums);
 };
 
-/* Widest first; the last one runs on every machine. */
+/* The widest variant is first; the last one runs on every machine. */
 const struct adjoint_variant *adjoint_variants(size_t *count);
 
 const struct adjoint_variant *adjoint_best(void);

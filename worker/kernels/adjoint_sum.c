@@ -4,7 +4,6 @@
 
 #include "worker/kernels/vectors.h"
 
-/* Adds the sixteen partial sums as a binary tree, in place. */
 static inline double adjoint_tree(double *partials)
 {
     for (int half = ADJOINT_PARTIALS / 2; half > 0; half /= 2)
@@ -22,12 +21,10 @@ double adjoint_scalar(const double *b, const double *c, uint64_t m, uint64_t i)
 }
 
 enum {
-    ADJOINT_SPAN = 64,    /* iterations whose partial sums are kept: 8 KiB */
-    ADJOINT_BLOCK = 1024, /* k in a block: 8 KiB of B and of C */
+    ADJOINT_SPAN = 64,
+    ADJOINT_BLOCK = 1024,
 };
 
-/* End of the block that begins at `from`, of `terms` k in all. Blocks are whole groups of 16, so the last one may
- * reach into the padding. */
 static inline uint64_t adjoint_block_end(uint64_t from, uint64_t terms)
 {
     uint64_t end = (terms + ADJOINT_PARTIALS - 1) / ADJOINT_PARTIALS * ADJOINT_PARTIALS;

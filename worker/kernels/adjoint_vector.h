@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Template of the vector variants of adjoint.h: no include guard; the including file defines LANES and VECTOR_TARGET,
- * and this file undefines them.
+/* Template of the vector variants of adjoint.h. It has no include guard: the including file defines LANES and
+ * VECTOR_TARGET, and this file undefines them.
  *
- * TOGETHER sums are computed at once: each vector of C is loaded once for all of them, and eight accumulators are
- * busy. k advances in blocks that fit the first-level cache. Between two blocks the partial sums of a span of
- * iterations are kept. The order of additions in each partial sum is that of the definition. */
+ * TOGETHER sums are computed at once, so that each vector of C is loaded once for all of them and eight accumulators
+ * are busy. k advances in blocks that fit the first-level cache. The partial sums of ADJOINT_SPAN iterations are kept
+ * between two blocks. In each partial sum the order of additions is that of the definition. */
 
 #define vec         VECTOR_NAME(adjoint_vec)
-#define PER_PARTIAL (ADJOINT_PARTIALS / LANES) /* vectors that hold the partial sums of one iteration */
+#define PER_PARTIAL (ADJOINT_PARTIALS / LANES)
 #define TOGETHER    (8 / PER_PARTIAL)
 
 typedef double vec __attribute__((vector_size(LANES * 8)));
 
-/* Adds the products of k = from .. to-1 (a multiple of 16) to the partial sums of `together` iterations. Copies
- * vectors one by one: gcc does not keep an array of them in registers if it is copied as a whole. */
+/* Adds the products of k = from .. to - 1 to the partial sums of `together` iterations; to - from is a multiple of 16.
+ * Copies vectors one by one, because gcc does not keep an array of them in registers if it is copied as a whole. */
 VECTOR_INLINE void VECTOR_NAME(adjoint_block)(const double *b, const double *c, uint64_t from, uint64_t to,
                                               int together, double (*partials)[ADJOINT_PARTIALS])
 {

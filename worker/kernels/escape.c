@@ -27,7 +27,6 @@ uint32_t escape_scalar(double cx, double cy, const struct escape_rule *rule)
 #define ESCAPE_BLOCK       32
 #define ESCAPE_FIRST_STEPS 32
 
-/* Number of steps with a test in stage 1, chosen so that whole blocks are left. */
 static inline uint32_t escape_first_steps(uint32_t max_iter)
 {
     if (max_iter < ESCAPE_FIRST_STEPS)
@@ -44,7 +43,6 @@ static inline void escape_begin(struct escape_points *fresh)
     }
 }
 
-/* Fills the last group with points that escape at once. */
 static inline void escape_pad(struct escape_points *points)
 {
     for (size_t i = points->length; i < points->length + ESCAPE_PAD; i++) {
@@ -65,15 +63,14 @@ static inline void escape_append(struct escape_points *to, double x, double y, d
     to->index[i] = index;
 }
 
-/* True if |z| > 2 certainly grows forever, in spite of rounding. That is uncertain for exponent 2 and |c| close to
- * 2. */
+/* True if |z| certainly grows forever after |z| > 2, in spite of rounding. That is uncertain for exponent 2 and |c|
+ * close to 2. */
 static inline bool stays_out(double cx, double cy, unsigned exponent)
 {
     double square = cx * cx + cy * cy;
     return exponent == 4 || square < 4.0 - 1e-5 || square > 4.0 + 1e-5;
 }
 
-/* Computes the points that stage 2 cannot handle in plain C, and removes them from the list. */
 static inline void escape_take_out(struct escape_points *deep, const struct escape_rule *rule, uint32_t *counts)
 {
     size_t length = deep->length;
@@ -99,7 +96,7 @@ static inline void escape_take_out(struct escape_points *deep, const struct esca
 #include "worker/kernels/escape_vector.h"
 #endif
 
-/* Every x86-64 and aarch64 has this width. For other machines compilers make plain code of it. */
+/* Every x86-64 and aarch64 has vectors of this width. For other machines the compiler makes plain code. */
 #define LANES   2
 #define VECTORS 6
 #define VECTOR_TARGET

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Template of the vector variants of escape.h: no include guard; the including file defines LANES, VECTORS and
+/* Template of the vector variants of escape.h. It has no include guard: the including file defines LANES, VECTORS and
  * VECTOR_TARGET, and this file undefines them. VECTORS independent vectors hide the latency of a step.
  *
- * A batch passes three stages, each over a list of points:
- *   1. the first steps with a test before each, in the order of the points: early escapes are cheap;
- *   2. the rest in blocks of ESCAPE_BLOCK steps without a test, with z of the block's start saved; a lane whose point
- * is finished gets the next one, so that no lane idles while there are points;
- *   3. points that escaped within a block repeat it with a test before each step, for the exact count. Stage 1 leaves a
- * multiple of ESCAPE_BLOCK steps, so that stage 2 never passes max_iter.
+ * A batch passes three stages, each over a list of points. Stage 1 runs the first steps with a test before each, in the
+ * order of the points: early escapes are cheap. Stage 2 runs the rest in blocks of ESCAPE_BLOCK steps without a test,
+ * and saves z at the start of each block. A lane whose point is finished gets the next point, so no lane idles while
+ * there are points. In stage 3, points that escaped in a block repeat it with a test before each step, for the exact
+ * count. Stage 1 leaves a multiple of ESCAPE_BLOCK steps, so stage 2 never passes max_iter.
  *
- * With the bound 4, stage 2 requires that an escaped point is still outside at the end of the block. For exponent 2 and
- * |z| > 2, |z^2 + c| >= |z|^2 - |c| exceeds |z| by more than the rounding error, unless |c| is close to 2; those points
- * (stays_out() is false) are left to the scalar code. For exponent 4 it always holds. Growing values end as infinity or
- * NaN, and neither passes the test `<= 4`. With other bounds z may return, so stage 2 records before each step of a
- * block which points are outside (`comes_back`). */
+ * With the bound 4, stage 2 needs that an escaped point is still outside at the end of the block. For exponent 2 and
+ * |z| > 2, |z^2 + c| >= |z|^2 - |c| exceeds |z| by more than the rounding error, unless |c| is close to 2. Points with
+ * such a c (stays_out() is false) are left to the scalar code. For exponent 4 the condition always holds. Growing
+ * values become infinity or NaN, and neither passes the test `<= 4`. With other bounds z may return, so stage 2 records
+ * before each step of a block which points are outside (`comes_back`). */
 
 #define POINTS_AT_ONCE (VECTORS * LANES)
 #define vec            VECTOR_NAME(escape_vec)
@@ -43,8 +42,8 @@ VECTOR_INLINE bool VECTOR_NAME(escape_any)(const mask *m)
     return any != 0;
 }
 
-/* Runs at most `steps` steps with tests, from point `at` on. taken[]: steps before the point escaped; x_out, y_out:
- * z of points that did not. */
+/* Runs at most `steps` steps with tests, from point `at` on. taken[]: steps before the point escaped; x_out, y_out: z
+ * of points that did not escape. */
 VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points, size_t at, unsigned exponent,
                                              double bound, uint32_t steps, double *x_out, double *y_out, int64_t *taken)
 {
@@ -76,8 +75,6 @@ VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points,
     __builtin_memcpy(taken, count, sizeof count);
 }
 
-/* Stages 1 and 3: runs `steps` steps with tests on every point. Points that have not escaped then go to `deep`,
- * unless it is NULL. */
 VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, struct escape_points *deep,
                                               unsigned exponent, double bound, uint32_t steps, uint32_t *counts)
 {
@@ -106,7 +103,6 @@ struct VECTOR_NAME(escape_lanes) {
     size_t live;
 };
 
-/* Gives the lane the next point or, if there is none, one that never escapes. */
 VECTOR_INLINE void VECTOR_NAME(escape_refill)(struct VECTOR_NAME(escape_lanes) * lanes, size_t lane,
                                               const struct escape_points *deep, size_t *next, int64_t blocks)
 {
@@ -122,7 +118,6 @@ VECTOR_INLINE void VECTOR_NAME(escape_refill)(struct VECTOR_NAME(escape_lanes) *
     lanes->blocks[lane] = some ? blocks : INT64_MAX;
 }
 
-/* Runs a block in every lane. Returns true if a point has escaped or has no blocks left. */
 VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * lanes, unsigned exponent,
                                              bool comes_back, double bound)
 {
@@ -176,7 +171,6 @@ VECTOR_INLINE void VECTOR_NAME(escape_turn)(struct VECTOR_NAME(escape_lanes) * l
     }
 }
 
-/* Stage 2: runs `blocks` blocks without tests on every point of batch->deep. Points that escape go to batch->found. */
 VECTOR_INLINE void VECTOR_NAME(escape_deep)(struct escape_batch *batch, unsigned exponent, bool comes_back,
                                             const struct escape_rule *rule, int64_t blocks, uint32_t *counts)
 {
@@ -190,7 +184,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_deep)(struct escape_batch *batch, unsigned
             VECTOR_NAME(escape_turn)(&lanes, batch, &next, blocks, rule->max_iter, counts);
 }
 
-/* `exponent` and `comes_back` are constants in each call, so that the compiler makes code for each combination. */
+/* `exponent` and `comes_back` are constants in each call, so the compiler makes special code for each combination. */
 VECTOR_INLINE void VECTOR_NAME(escape_stages)(struct escape_batch *batch, unsigned exponent, bool comes_back,
                                               const struct escape_rule *rule, uint32_t *counts)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by name: the built-in ones, one file each; those of papers, each in a module hdss-NAME.so
- * (common/os/modules.h) that may not be installed; those of users. */
+/* Kernels by name: the built-in ones, with a file each; those of papers, with a module hdss-NAME.so each
+ * (common/os/modules.h), which may not be installed; and those of users. */
 #pragma once
 
 #include "common/config/params.h"
@@ -18,11 +18,11 @@ const struct hdss_kernel *kernel_find(const char *name);
 /* If there is no such kernel, the error lists the names or says that the module is not installed. */
 int kernel_named(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
-/* Loads the kernel that a command line names: one of these, a shared object ("./mine.so"), or
+/* Loads the kernel that a command line names: a kernel of HDSS, a shared object ("./mine.so"), or
  * "python:MODULE.FUNCTION". */
 int kernel_load(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
-/* The check before a run, but creates nothing and does not call kernels of users. */
+/* Checks the input of a kernel of HDSS before a run, but creates nothing. Does not call kernels of users. */
 int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
 

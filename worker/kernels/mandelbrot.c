@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The Mandelbrot set, the irregular loop of the papers on self-scheduling: z = z^2 + c (Han and Chronopoulos) or z =
- * z^4 + c (Eleliemy and Ciorba, Listing 3). Each pixel counts the steps until |z| > 2. Han and Chronopoulos stop as
- * soon as |z|^2 is 2 or more: escape=2.
+ * z^4 + c (Eleliemy and Ciorba, Listing 3). Each pixel counts the steps until |z| > 2. Han and Chronopoulos use the
+ * bound |z|^2 = 2: escape=2.
  *
- * Row 0 is at ymax; c is the centre of its pixel. Points known to be inside are not skipped, because their cost
- * makes the loop worth scheduling. An iteration computes a pixel, row, column or tile; counts do not depend on this.
- * Pixels of a tile outside of the picture count 1. */
+ * Row 0 is at ymax; c is the centre of its pixel. Points known to be inside are not skipped, because their cost makes
+ * the loop worth scheduling. An iteration computes a pixel, row, column or tile; counts do not depend on this. Pixels
+ * of a tile outside of the picture count 1. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/escape.h"
@@ -37,7 +37,7 @@ static const struct hdss_param params[] = {
 };
 
 struct mandelbrot {
-    uint64_t width, height, tile, across; /* across: tiles in a row of tiles */
+    uint64_t width, height, tile, across;
     uint64_t record;
     enum unit unit;
     double xmin, ymax, dx, dy;
@@ -127,13 +127,12 @@ static void mandelbrot_close_instance(void *instance)
     free(m);
 }
 
-/* `length` pixels from (x, y) on, which follow one another in results and picture: to the right, or down for
- * columns. */
+/* `length` pixels from (x, y) on that are adjacent both in the results and in the picture: to the right; for columns,
+ * downwards. */
 struct segment {
     uint64_t x, y, length;
 };
 
-/* The segment that begins at pixel p of the loop's results. */
 static struct segment segment_at(const struct mandelbrot *m, uint64_t p)
 {
     if (m->unit == UNIT_COLUMN)
@@ -155,7 +154,6 @@ static double imaginary_at(const struct mandelbrot *m, uint64_t y)
     return m->ymax - ((double)y + 0.5) * m->dy;
 }
 
-/* Writes the first `count` points of the segment to the batch, from `at` on. */
 static void mandelbrot_fill(struct mandelbrot *m, struct segment s, size_t at, size_t count)
 {
     double *cx = m->batch->fresh.cx + at, *cy = m->batch->fresh.cy + at;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Cost models of the kernels: see model.h.
  *
- * adjoint: iteration i has N*N - i products of equal cost. mandelbrot: an iteration costs its steps and points. Steps
- * are counted on a grid of at most GRID_X by GRID_Y points. A column (or row) takes the mean of the sampled columns
- * beside it, interpolated linearly, times its length; a pixel or tile takes the steps of the nearest grid point. A
- * picture no larger than the grid is exact. synthetic: the costs that it was given. A module tells the cost of its
- * iterations itself.
+ * adjoint: iteration i has N*N - i products of equal cost. mandelbrot: an iteration costs its steps and its points.
+ * Steps are counted on a grid of at most GRID_X columns (or rows) with GRID_Y points each; for pixels and tiles, of at
+ * most GRID_X by GRID_X points. A column (or row) has the mean of the sampled columns beside it, interpolated linearly,
+ * times its length. A pixel or a point of a tile has the steps of the grid point nearest to the pixel or to the tile's
+ * centre. So columns, rows and pixels are exact in a picture no larger than the grid. synthetic: the costs that it was
+ * given. A module tells the cost of its iterations itself.
  *
  * bench_kernels measured the constants on an AMD EPYC with the AVX2 variants: 5.71e9 steps per second (exponent 4:
  * 3.64e9), 1.27e10 products per second. Even a point that escapes at once takes some nanoseconds. */
@@ -98,7 +99,7 @@ struct picture {
     struct escape_rule rule;
     unsigned columns, rows;
     float *steps;
-    float *lines; /* [columns or rows] mean steps of a point */
+    float *lines;
 };
 
 static unsigned at_most(uint64_t number, unsigned most)
@@ -145,7 +146,6 @@ static int average(struct picture *p, bool by_columns)
     return p->lines != NULL ? 0 : -1;
 }
 
-/* Mean steps of a point of line i of `of`, interpolated between the sampled lines. */
 static double line_steps(const struct picture *p, uint64_t i, uint64_t of, unsigned lines)
 {
     double at = ((double)i + 0.5) * lines / (double)of - 0.5;

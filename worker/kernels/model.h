@@ -5,8 +5,8 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-/* Costs of [first, first + count) on the core that tests/kernels/bench_kernels measured (see model.c). Returns NULL
- * if the kernel has no model, an input file is invalid, or memory runs out. */
+/* Costs of [first, first + count) on the core that tests/kernels/bench_kernels measured (see model.c). Returns NULL if
+ * the kernel has no model, an input file is invalid, or memory runs out. */
 struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union hdss_value *values,
                                  const struct hdss_loop *loop, uint64_t first, uint64_t count, struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by name: see kernels.h. A module is loaded when its kernel is asked for, or the list of all kernels. */
+/* Kernels by name: see kernels.h. A module is loaded when its kernel, or the list of all kernels, is asked for. */
 #include "worker/kernels/kernels.h"
 
 #include "common/config/params.h"
@@ -19,7 +19,6 @@
 #define KERNEL_SYMBOL "hdss_kernel"
 #define PYTHON_SYMBOL "hdss_python_kernel"
 
-/* Makes the kernel "MODULE.FUNCTION" in the Python module. Returns NULL on failure. */
 typedef const struct hdss_kernel *python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
 
 static const struct object_kind kernel_objects = {
@@ -48,8 +47,8 @@ static int check_plugin(const char *name, const struct hdss_kernel *kernel, stru
     return kernel_check_table(name, kernel, error);
 }
 
-/* Loads a shared object of users or of HDSS, which stays loaded; `handle` may be NULL. Checks it carefully: it may
- * be no kernel, or built for another version of the interface. */
+/* Loads a shared object, of users or of HDSS, which stays loaded. `handle` may be NULL. The object may be no kernel, or
+ * built for another version of the interface, so it is checked. */
 static int kernel_load_object(const char *name, const struct hdss_kernel **kernel, void **handle, struct error *error)
 {
     void *object = object_open(&kernel_objects, name, error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterations with a given cost distribution, for tests and studies.
  *
- * busy: the cost is real work, a number of work units; working until a time is over would do less work on a shared
- * core. The units per microsecond are measured once, at open(), by the thread's CPU clock; or rate= gives them, so
- * that unequal cores take unequal time for the same work. sleep: synthetic_run() sleeps once per call, and subtracts
- * from the next calls what it has slept too long. Costs add up exactly over calls, because a rest below one unit is
- * carried over. A mean of 0 costs only the hash. */
+ * busy: the cost is real work, a number of work units. Work until a time is over would be less work on a shared core.
+ * The units per microsecond are measured once, at open(), by the thread's CPU clock. Or rate= gives them, so that
+ * unequal cores take unequal time for the same work. sleep: synthetic_run() sleeps once per call, and subtracts from
+ * the next calls what it has slept too long. Costs add up exactly over calls, because a rest below one unit is carried
+ * over. A mean of 0 costs only the hash. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/synthetic.h"
@@ -63,11 +63,10 @@ static const struct hdss_param params[] = {
 
 /* A longer delay means that the process was stopped, and is not compensated. */
 #define OVERSLEPT_MAX_NS 100e6
-/* A timer is normally late by so much. What comes on top, on a shared core, is compensated gradually: otherwise a
- * worker could seem thousands of times faster during its probe. */
+/* A timer is normally late by this much. A longer delay, on a shared core, is compensated gradually: otherwise a worker
+ * could seem thousands of times faster during its probe. */
 #define TIMER_LATE_NS 200e3
 
-/* A list of iterations, such as 5,20-29. */
 struct named {
     struct {
         uint64_t first, last;
@@ -81,7 +80,7 @@ struct synthetic {
     enum mode mode;
     double units_per_us;
     double rest;    /* work that is carried to the next call: units, or nanoseconds (negative if it slept too long) */
-    uint64_t state; /* result of the work, so that the compiler does not remove it */
+    uint64_t state; /* result of the work; without it the compiler would remove the work */
     struct named fail, crash, wrong;
 };
 
@@ -96,7 +95,6 @@ static uint64_t work(uint64_t state, uint64_t units)
     return state;
 }
 
-/* Work units per microsecond of CPU time: the best of some rounds, because disturbances only slow down. */
 static double calibrate(uint64_t *state)
 {
     enum { ROUNDS = 8, UNITS = 10000 };
@@ -203,7 +201,7 @@ static int synthetic_open_instance(const union hdss_value *values, const struct 
                                         NULL};
     s->mode = (enum mode)values[MODE].integer;
     s->state = s->costs.seed | 1;
-    read_named(values[FAIL].text, &s->fail); /* synthetic_describe() has checked the lists */
+    read_named(values[FAIL].text, &s->fail);
     read_named(values[CRASH].text, &s->crash);
     if (worker->rank == values[WRONG_RANK].integer)
         read_named(values[WRONG].text, &s->wrong);
@@ -248,7 +246,6 @@ static void be_busy(struct synthetic *s, double cost_us)
     s->state = work(s->state, (uint64_t)whole);
 }
 
-/* Signals do not end the sleep: a run that drains finishes its chunk. */
 static void synthetic_sleep_until(double deadline_ns)
 {
     double seconds = floor(deadline_ns / 1e9);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs of synthetic iterations. synthetic.c has the parameters. */
+/* Costs of synthetic iterations. The parameters are in synthetic.c. */
 #pragma once
 
 #include <stdint.h>
 
-/* Limit of the cost of an iteration, and of the parameter `mean`. */
 #define SYNTHETIC_COST_MAX_US 1e9
 
 enum synthetic_distribution {
@@ -30,7 +29,6 @@ double synthetic_cost_us(const struct synthetic_costs *costs, uint64_t i);
 
 uint64_t synthetic_record(uint64_t seed, uint64_t i);
 
-/* Reads `count` costs, one per line. Skips empty lines and those that begin with '#', and ignores all that follows
- * the last cost. The caller frees the array. Returns NULL on failure; the error, of `size` bytes, names file and
- * line. */
+/* Reads `count` costs, one per line. Skips empty lines and those that begin with '#', and ignores what follows the last
+ * cost. The caller frees the array. Returns NULL on failure; `error`, of `size` bytes, names file and line. */
 double *synthetic_read_costs(const char *path, uint64_t count, char *error, unsigned size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs of synthetic iterations: see synthetic.h. Each cost is a function of the iteration's index: 10^12 iterations
+/* Costs of synthetic iterations: see synthetic.h. Each cost is a function of the iteration's index, so 10^12 iterations
  * need no table, and the order of calls does not matter. */
 #include "worker/kernels/synthetic.h"
 
@@ -21,13 +21,11 @@ uint64_t synthetic_record(uint64_t seed, uint64_t i)
     return random_at(seed, i);
 }
 
-/* A uniform random number of iteration i. The records use other random numbers. */
 static double synthetic_cost_uniform(const struct synthetic_costs *costs, uint64_t i, uint64_t stream)
 {
     return random_to_uniform(random_at(costs->seed + 0x636f7374 + stream, i));
 }
 
-/* From -1 at the first iteration to 1 at the last. */
 static double synthetic_cost_ramp(const struct synthetic_costs *costs, uint64_t i)
 {
     return costs->iterations < 2 ? 0 : 2 * (double)i / (double)(costs->iterations - 1) - 1;
@@ -66,15 +64,14 @@ static char *trim(char *line)
 
 #define LINE_MAX_BYTES 256
 
-/* True if fgets() has read a complete line without a NUL. */
 static bool is_whole(const char *line, FILE *file)
 {
     size_t length = strlen(line);
     return (length > 0 && line[length - 1] == '\n') || (length > 0 && length < LINE_MAX_BYTES - 1 && feof(file));
 }
 
-/* Reads the next cost of the file. Returns 1; 0 at the end of the file; -1 for an invalid line, which `line` then
- * has, trimmed. */
+/* Reads the next cost of the file. Returns 1; 0 at the end of the file; -1 for an invalid line, which is then in
+ * `line`. */
 static int next_cost(FILE *file, uint64_t *number, double *cost, char line[LINE_MAX_BYTES])
 {
     while (fgets(line, LINE_MAX_BYTES, file) != NULL) {

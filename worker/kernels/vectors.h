@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the vector templates share: which widths are built, and how.
  *
- * A template (escape_vector.h, adjoint_vector.h, spin_vector.h) is included by its .c file once per width, with
- * LANES (doubles per vector) and VECTOR_TARGET (a function attribute) defined. A table in the .c file chooses the
- * variant at run time. ifunc would do that, too, but not with sanitizers and some static linkers. */
+ * A .c file includes a template (escape_vector.h, adjoint_vector.h, spin_vector.h) once per width, with LANES (doubles
+ * per vector) and VECTOR_TARGET (a function attribute) defined. A table in the .c file chooses the variant at run time.
+ * ifunc would do that too, but not with sanitizers and some static linkers. */
 #pragma once
 
 #include <stdbool.h>

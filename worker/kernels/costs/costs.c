@@ -12,14 +12,14 @@
 
 #define COST_MAX_US 1e12
 
-/* Sums of costs: before[i] is the cost of all iterations before place i. There are three kinds. If `before` is NULL,
- * every iteration costs constant_ns. If step > 0, there is a place every `step` iterations, and cost_ns() gives the
- * costs in between. Otherwise places are at `start`, and all iterations between two places cost the same. */
+/* before[i] is the cost of all iterations before place i. There are three kinds of sums. If `before` is NULL, every
+ * iteration costs constant_ns. If step > 0, there is a place every `step` iterations, and cost_ns() gives the costs in
+ * between. Otherwise places are at `start`, and all iterations between two places cost the same. */
 struct costs {
     double constant_ns;
     uint64_t first, count;
     uint64_t step;
-    /* The arrays are owned. start and before: [places + 1]; before == NULL: the cost is constant. */
+    /* Arrays are owned. start and before: [places + 1]. */
     uint64_t *start;
     double *before;
     uint32_t *rank; /* [places] worker that computed the block; NULL: unknown */
@@ -96,7 +96,6 @@ static void sum_up(struct costs *costs)
     costs->before[costs->places] = sum;
 }
 
-/* Sets everything but the sums. Returns NULL if memory runs out. */
 static struct costs *new_sums(const void *context, size_t size, uint64_t first, uint64_t count)
 {
     struct costs *costs = calloc(1, sizeof *costs);
@@ -183,7 +182,6 @@ static int costs_add_block(struct file *file, uint64_t first, uint64_t count, do
 
 #define FIELD_MAX 64
 
-/* Copies the next field and returns what follows it. A field that is too long becomes "~", which is refused. */
 static const char *costs_take_field(const char *text, char field[FIELD_MAX])
 {
     text += strspn(text, " \t\r");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Costs of the iterations of a simulated loop. A cost is the time on a core of speed 1.
  *
- * They come from a model of the kernel, from a file measured by a real run (--record-costs), or from a distribution.
- * Both backends need sums over ranges. Sums up to each of COSTS_ENTRIES places are kept, so that the time to find a
- * sum does not depend on the number of iterations. */
+ * Costs come from a model of the kernel, from a file measured by a real run (--record-costs), or from a distribution.
+ * Both simulators need sums over ranges. The sums up to COSTS_ENTRIES places are kept, so that the time to find a sum
+ * does not depend on the number of iterations. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,8 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COSTS_ENTRIES (1u << 24)
-/* The cost of each iteration is computed once, so functions and distributions have a limit. */
+#define COSTS_ENTRIES        (1u << 24)
 #define COSTS_ITERATIONS_MAX (UINT64_C(1) << 34)
 
 struct costs;
@@ -23,41 +22,38 @@ struct costs;
 double costs_ns(const struct costs *costs, uint64_t first, uint64_t count);
 void costs_free(struct costs *costs);
 
-/* Costs by a function of the iteration. It gets a copy of the `size` bytes of `context`; `release` (or NULL) is
- * called with that copy at the end and on failure. Returns NULL if there are too many iterations, or memory runs
- * out. */
+/* Costs by a function of the iteration, which gets a copy of the `size` bytes of `context`. `release` (or NULL) is
+ * called at the end, or on failure, to free what the context points to. Returns NULL if there are too many iterations,
+ * or memory runs out. */
 struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iteration), void (*release)(void *context),
                                 const void *context, size_t size, uint64_t first, uint64_t count, struct error *error);
 
 struct costs *costs_constant(double cost_ns);
 
-/* Parses a file: lines "COST" for consecutive iterations from 0, or lines "FIRST COUNT COST" or "FIRST COUNT COST
- * RANK" for consecutive blocks, with the cost of each iteration and the rank of the worker that computed it.
- * Microseconds; # starts a comment. The file must cover [first, first + count). Returns NULL on failure; the error
- * has the line number. */
+/* Parses a file: lines "COST" for consecutive iterations from 0, or lines "FIRST COUNT COST" or "FIRST COUNT COST RANK"
+ * for consecutive blocks, with the cost of each iteration and the rank of the worker that computed it. Costs are in
+ * microseconds; # starts a comment. The file must cover [first, first + count). Returns NULL on failure; the error has
+ * the line number. */
 struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, struct error *error);
 
 bool costs_have_workers(const struct costs *costs);
 
-/* Estimates the speeds of the workers (recorded.h), in ascending order of ranks, and converts the costs to a worker
- * of mean speed; does not convert them if the speeds may be equal. If it fails, because memory runs out, `speeds`
- * owns nothing. */
+/* Estimates the speeds of the workers (recorded.h), in ascending order of ranks. Converts the costs to a worker of mean
+ * speed, unless the speeds may be equal. Fails if memory runs out; `speeds` then owns nothing. */
 int costs_separate_workers(struct costs *costs, struct recorded_speeds *speeds, struct error *error);
 
 #define COSTS_DISTRIBUTIONS                                                                                            \
     "constant, uniform, normal, exponential, gamma, bimodal, increasing, decreasing, lognormal, pareto, phases"
 
-/* True if the text begins with the name of a distribution, or with a part of a mixture. */
 bool costs_is_distribution(const char *spec);
 
-/* For an error message: the distribution with the most similar name; NULL: none is similar. */
 const char *costs_nearest_distribution(const char *spec);
 
 /* Costs from a distribution, `name` or `name:param=value,..`, with a name of COSTS_DISTRIBUTIONS and the parameters
  * mean= (us), cov= (uniform, normal, gamma, lognormal: standard deviation over mean), spread= (bimodal, increasing,
  * decreasing, phases: relative to the mean, 0 to 1), alpha= (pareto: index, above 1), phases= (phases: number of
- * alternately cheap and costly parts), seed=, period= (iterations of a time step; each step has the costs of the
- * first) and trend= (relative growth per time step). A mixture is `share*name:..+share*name:..`; the seed of its
- * first part decides which part each iteration is drawn from. The cost of an iteration depends only on its index,
- * the parameters and, if costs grow, shrink or have phases, on the range. Returns NULL on failure. */
+ * alternately cheap and costly parts), seed=, period= (iterations of a time step; each step has the costs of the first)
+ * and trend= (relative growth per time step). A mixture is `share*name:..+share*name:..`; the seed of its first part
+ * decides which part each iteration is drawn from. The cost of an iteration depends only on its index and the
+ * parameters; if costs grow, shrink or have phases, also on the range. Returns NULL on failure. */
 struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs that are drawn from a distribution: see costs_distributed(). Each cost is a function of the iteration's
- * index, so the order of calls does not matter. */
+/* Costs that are drawn from a distribution: see costs_distributed(). Each cost is a function of the iteration's index,
+ * so the order of calls does not matter. */
 #include "worker/kernels/costs/costs.h"
 #include "worker/kernels/costs/draw.h"
 
@@ -20,8 +20,8 @@
 struct distribution {
     double mean_ns, cov, spread, alpha;
     uint64_t seed, phases;
-    uint64_t first, count; /* range of the loop or time step, for costs that grow, shrink or have phases */
-    uint64_t period;       /* iterations of a time step; 0: there is one step */
+    uint64_t first, count;
+    uint64_t period; /* iterations of a time step; 0: there is one step */
     double trend;
 };
 
@@ -30,7 +30,6 @@ static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stre
     return random_to_uniform(random_at(d->seed + 0x636f7374 + stream, i));
 }
 
-/* From -1 at the first iteration to 1 at the last. */
 static double distribution_ramp(const struct distribution *d, uint64_t i)
 {
     return d->count < 2 ? 0 : 2 * (double)(i - d->first) / (double)(d->count - 1) - 1;
@@ -121,7 +120,6 @@ static double decreasing(void *context, uint64_t i)
     return d->mean_ns * (1 - d->spread * distribution_ramp(d, i));
 }
 
-/* Parts of equal length, alternately cheap and costly. The mean is exact if their number is even. */
 static double in_phases(void *context, uint64_t i)
 {
     const struct distribution *d = context;
@@ -215,7 +213,7 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
     char word[64];
     while (*text != '\0') {
         size_t length = strcspn(text, ",");
-        bool is_long = length >= sizeof word; /* a word that was cut off could name another parameter */
+        bool is_long = length >= sizeof word;
         snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, text, is_long ? "..." : "");
         if (take_param(d, kind, word, error) < 0)
             return -1;
@@ -226,8 +224,7 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
     return 0;
 }
 
-#define PARTS_MAX 8
-/* The random numbers that choose each iteration's part of the mixture. */
+#define PARTS_MAX   8
 #define PART_STREAM 7
 
 struct part {
@@ -241,7 +238,6 @@ struct mixture {
     unsigned count;
 };
 
-/* The cost in the first time step, times the growth since. */
 static double part_at(const struct part *part, uint64_t i)
 {
     const struct distribution *d = &part->d;
@@ -262,7 +258,7 @@ static double mixture_at(void *context, uint64_t i)
     return part_at(&mixture->parts[at], i);
 }
 
-/* A part, such as "0.1*pareto:mean=1e+3", ends at the next plus that does not belong to a number. */
+/* A part, such as "0.1*pareto:mean=1e+3", ends at the next plus sign that does not belong to a number. */
 static size_t part_length(const char *spec)
 {
     size_t length = 0;
@@ -271,7 +267,6 @@ static size_t part_length(const char *spec)
     return length;
 }
 
-/* Parses the share before a star. Returns what follows the star, or NULL. */
 static const char *take_share(const char *spec, double *share)
 {
     char number[32];
@@ -345,7 +340,6 @@ static int take_part(struct mixture *mixture, const char *spec, size_t length, u
     return take_distribution(part, name, first, count, error);
 }
 
-/* Parses, for instance, "0.9*normal:mean=10+0.1*pareto:mean=100". */
 static int take_mixture(struct mixture *mixture, const char *spec, uint64_t first, uint64_t count, struct error *error)
 {
     while (*spec != '\0' || mixture->count == 0) {

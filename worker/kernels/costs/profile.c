@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MHZ_MAX   1e6
-#define TICKS_MAX 1e18
-/* A file of costs has the same limit. */
+#define MHZ_MAX     1e6
+#define TICKS_MAX   1e18
 #define COST_MAX_NS 1e15
 #define COV_LEAST   0.001
 #define COV_MOST    10
@@ -116,7 +115,7 @@ static int parse_execution(const char *line, size_t length, char loop[256], doub
         sscanf(mean, "Mean %lf Sigma %lf iterations %" SCNu64 " %n", &figures[0], &figures[1], iterations, &end) != 3 ||
         mean[end] != '\0')
         return -1;
-    mean[-1] = '\0'; /* ends LOOP at the comma or space before "Mean" */
+    mean[-1] = '\0';
     snprintf(loop, 256, "%.255s", text + strlen(LOCATION));
     return 0;
 }
@@ -127,7 +126,7 @@ static int add_execution(struct measured *measured, size_t *room, const double f
     struct execution *executions = grow(measured->executions, measured->count, room, sizeof *executions);
     if (executions == NULL)
         return error_set(error, "out of memory for the profile");
-    /* the deviation of a single iteration is NaN */
+    /* The deviation of a single iteration is NaN. */
     const double cov = figures[0] > 0 && isfinite(figures[1]) ? figures[1] / figures[0] : 0;
     measured->executions = executions;
     executions[measured->count++] =

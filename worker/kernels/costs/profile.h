@@ -4,7 +4,7 @@
  * ticks, and the number of iterations.
  *
  * The cost of an iteration is drawn from a gamma distribution with that mean and deviation. Each execution is a time
- * step with as many iterations as were measured; after the last execution the first one is repeated. */
+ * step with as many iterations as were measured; the first execution follows the last one again. */
 #pragma once
 
 #include "worker/kernels/costs/costs.h"

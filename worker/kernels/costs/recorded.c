@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Neighbours on each side: one per worker, so that each chunk is compared with all workers. But they span at most
- * this part of the loop, because costs may change along it. */
+/* A chunk has as many neighbours on each side as there are workers, so that it is compared with all of them. But they
+ * span at most this part of the loop, because costs may change along it. */
 #define NEIGHBOURS_LEAST 2
 #define NEIGHBOURS_PART  16
 
@@ -17,15 +17,15 @@
 #define MAD_TO_DEVIATION 1.4826
 #define DISTURBED_BEYOND 5.0
 
-/* Speeds differ if the sum of their squared deviations is above its mean by this many of its standard deviations. */
+/* Speeds differ if the sum of their squared deviations exceeds its mean by this many of its standard deviations. */
 #define DIFFERENCE_BEYOND 3.0
 
 struct recorded_estimate {
     const struct recorded_chunk *chunks;
     size_t count, neighbours;
     unsigned workers;
-    /* The arrays are owned. slowness: [workers]; cost_ns and left_out: [count]. cost_ns is the cost of an iteration
-     * around the chunk, 0 if the chunk has no neighbours on one side. */
+    /* Arrays are owned. slowness: [workers]; cost_ns and left_out: [count]. cost_ns is the cost of an iteration around
+     * the chunk; 0 if it says nothing about the chunk's worker. */
     double *slowness;
     double *cost_ns;
     bool *left_out;
@@ -34,13 +34,15 @@ struct recorded_estimate {
     double *sums;
     struct own_chunks {
         size_t place;
-        size_t low, high; /* in that order: the first neighbour that its worker computed, and the end of these */
+        /* in the order of workers: the first neighbour that the same worker computed, and the end of these
+         * neighbours */
+        size_t low, high;
     } * own;
     double *room;
     double beyond;
     size_t used;
     struct worker_sums {
-        double ns, expected_ns; /* of its chunks with known costs around them; the expected time is at slowness 1 */
+        double ns, expected_ns;
         double squares;
         double step;
         unsigned chunks;
@@ -53,7 +55,6 @@ static size_t reach_of(const struct recorded_estimate *all, size_t k)
     return least < all->neighbours ? least : all->neighbours;
 }
 
-/* Finds the neighbours of each chunk that its own worker computed. `next` is scratch with an entry per worker. */
 static void find_own_chunks(struct recorded_estimate *all, size_t *next, size_t *low, size_t *high)
 {
     size_t before = 0, behind = 0;
@@ -74,8 +75,8 @@ static void find_own_chunks(struct recorded_estimate *all, size_t *next, size_t 
     }
 }
 
-/* If its own worker computed all neighbours on one side, a chunk says nothing about that worker's slowness and gets
- * no cost, unless `alone_counts`. */
+/* If the same worker computed a chunk and all neighbours on one side, the chunk says nothing about that worker's
+ * slowness. It then gets no cost, unless `alone_counts`. */
 static void find_costs_around(struct recorded_estimate *all, bool alone_counts)
 {
     const size_t size = all->count + 1;
@@ -123,9 +124,9 @@ static void sum_up_workers(struct recorded_estimate *all)
     }
 }
 
-/* Makes half a step on the logarithmic scale, because two workers in turns are compared only with each other, and
- * whole steps would swap them forever. Only ratios of speeds are defined, so what all steps have in common is
- * subtracted. Returns the largest step. */
+/* Makes half a step on the logarithmic scale: if two workers alternate, each is compared only with the other, and whole
+ * steps would swap them forever. Only ratios of speeds are defined, so what all steps have in common is subtracted.
+ * Returns the largest step. */
 static double improve_slowness(struct recorded_estimate *all)
 {
     double largest = 0, mean = 0;
@@ -164,7 +165,6 @@ static int compare_recorded(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Logarithm of the ratio of actual to expected time; NaN: unknown. */
 static double surprise_of(const struct recorded_estimate *all, size_t k)
 {
     const struct recorded_chunk *chunk = &all->chunks[k];
@@ -197,22 +197,22 @@ static bool is_recorded_known(const struct recorded_estimate *all, unsigned w)
     return all->of[w].chunks >= RECORDED_CHUNKS_LEAST && all->of[w].ns > 0;
 }
 
-/* Squared standard error of the logarithm of the worker's slowness. One worker may have too few chunks, so the
- * variance is that of all workers. */
+/* Squared standard error of the logarithm of the worker's slowness. One worker may have too few chunks, so the variance
+ * is that of all workers. */
 static double error_squared(const struct recorded_estimate *all, const struct worker_sums *of)
 {
     const double variance = all->beyond / (double)(all->used > all->workers ? all->used - all->workers : 1);
     return variance * of->squares / (of->expected_ns * of->expected_ns);
 }
 
-/* Weight of the worker's speed, which is limited: no speed is known better than to one in a million. */
+/* Limits the weight, because no speed is known better than to one in a million. */
 static double weight_of_speed(const struct recorded_estimate *all, unsigned w)
 {
     return is_recorded_known(all, w) ? 1 / fmax(error_squared(all, &all->of[w]), 1e-12) : 0;
 }
 
-/* True if chance alone is unlikely to explain the differences of speed. This is the homogeneity test of Cochran
- * (1954), whose statistic has mean n - 1 and variance 2 (n - 1) for n equal speeds. */
+/* True if chance alone is unlikely to explain the differences of speed. This is the homogeneity test of Cochran (1954),
+ * whose statistic has mean n - 1 and variance 2 (n - 1) for n equal speeds. */
 static bool are_speeds_different(const struct recorded_estimate *all)
 {
     double weights = 0, weighted = 0, sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Separates the speeds of the workers of a recorded run from the costs of its iterations.
+/* Separates the speeds of workers from the costs of iterations in a recorded run.
  *
  * The time of a recorded chunk is its number of iterations, times their cost, times the slowness of its worker. Nearby
  * chunks have similar costs and different workers, so each chunk is compared with those around it. Two equations are
@@ -7,9 +7,9 @@
  *     cost around chunk k  =  sum over its neighbours of (time / slowness of their worker) / their iterations
  *     slowness of worker w =  time of its chunks / sum over them of (iterations * cost around them)
  *
- * (as the margins of a table are fitted in turn: Deming and Stephan 1940). A chunk has as many neighbours before it as
- * after it, so that costs that rise or fall along the loop favour no worker. A chunk far from its expected time (more
- * than five times the spread of all) was disturbed and is left out.
+ * The margins of a table are fitted in turn in the same way (Deming and Stephan 1940). A chunk has as many neighbours
+ * before it as after it, so that costs that rise or fall along the loop favour no worker. A chunk far from its expected
+ * time (more than five times the spread of all) was disturbed and is left out.
  *
  * Limits: speeds are means over the whole run. Costs that jump from chunk to chunk make them uncertain, and a worker
  * with fewer than RECORDED_CHUNKS_LEAST chunks among others' has no known speed. If the speeds differ by no more than
@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A worker's speed is known if it has at least so many chunks. */
+/* A worker's speed is unknown if it has fewer chunks. */
 #define RECORDED_CHUNKS_LEAST 2
 
 struct recorded_chunk {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* AFTER_TEXT_MAX: size of a text such as "line 4 (fit)". CIRCLE_NAMED: how many tasks of a cycle an error names. */
 #define AFTER_TEXT_MAX 80
 #define CIRCLE_NAMED   4
 
@@ -76,7 +75,6 @@ static const struct after_name *find_name(const struct after *after, const char 
     return low < after->tasks->count && strcmp(after->names[low].text, text) == 0 ? &after->names[low] : NULL;
 }
 
-/* Names a task in an error: "line 4 (fit)" of a table, "task 3" of a list. Changes the current row. */
 static const char *task_text(const struct after *after, uint64_t task, char text[AFTER_TEXT_MAX])
 {
     struct tasks *tasks = after->tasks;
@@ -152,7 +150,7 @@ static int take_names(const struct after *after, uint64_t task, char *field, str
     return 0;
 }
 
-/* Reads the field of one task. A name that contains a separator must be alone in the field. */
+/* A name that contains a separator must be alone in the field. */
 static int take_after_field(const struct after *after, uint64_t task, unsigned column, struct error *error)
 {
     if (tasks_take_row(after->tasks, task, error) < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks that wait for others: the column `after` of a table or list.
  *
- * A field lists tasks, separated by commas, semicolons or spaces. It names each by its value in the column `name`
- * or, if there is none, `id`; if there is neither, by its number from 1. */
+ * A field lists tasks, separated by commas, semicolons or spaces. It names a task by its value in the column `name`;
+ * without that column, in `id`; without both, by its number from 1. */
 #pragma once
 
 #include "common/util/error.h"
@@ -11,6 +11,6 @@
 
 #define AFTER_COLUMN "after"
 
-/* Reads which tasks wait for which. `precedence` stays empty if none waits. Errors, also about cycles, name the rows.
- */
+/* Reads which tasks wait for which. `precedence` stays empty if none waits. Errors, also about cycles, name the
+ * rows. */
 int after_read(struct tasks *tasks, struct precedence *precedence, struct error *error);

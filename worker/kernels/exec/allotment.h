@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of its node's resources that a task gets. If no task has needs, no resources are shared out. */
+/* The part of its node's resources that a task gets. If no task has needs, resources are not allotted. */
 #pragma once
 
 #include "worker/kernels/exec/claim.h"
@@ -18,8 +18,8 @@ struct allotment {
     struct resources resources;
     struct claim claim;
     struct needs needs;
-    char (*settings)[ALLOTMENT_SETTING_MAX]; /* variables for the task: cores, memory, threads, and the GPUs under three
-                                                names; owned */
+    /* Variables for the task: cores, memory, threads, and the GPUs under three names. Owned. */
+    char (*settings)[ALLOTMENT_SETTING_MAX];
 };
 
 /* `path` comes from claim_path(), and `any_core` is as in resources_init(). On failure nothing is owned. */
@@ -28,15 +28,13 @@ int allotment_init(struct allotment *allotment, const struct needs_source *sourc
 void allotment_fini(struct allotment *allotment);
 
 /* Requests what the current task needs. Returns an enum allotment_result, or -1 for errors that are not the task's.
- * ALLOTMENT_REFUSED sets `error`, too. */
+ * ALLOTMENT_REFUSED also sets `error`. */
 int allotment_begin(struct allotment *allotment, const struct tasks *tasks, struct error *error);
 
-/* To be called when the descriptor of the claim is readable. */
 int allotment_advance(struct allotment *allotment, struct error *error);
 
 void allotment_end(struct allotment *allotment);
 
-/* Sets variables that tell the task what it has, at most ALLOTMENT_SETTINGS. */
 void allotment_tell(struct allotment *allotment, struct environment *environment);
 
 /* The task's memory in bytes; 0: no limit. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims: see claim.h.
  *
- * The claims of a node are records in a file: the first one has what the node has, and each worker has one. While a
- * worker reads or changes records, it locks the first byte. As long as it lives it also holds a lock on its own record:
- * the system releases that when the process ends, and a record without a lock claims nothing. What is free is computed
- * from the records each time, so a worker that is killed leaves no wrong sum. The locks belong to the open file, not to
- * the process.
+ * The claims of a node are records in a file. The first record has what the node has, and each worker has a record. A
+ * worker locks the first byte while it reads or changes records. As long as it lives it also holds a lock on its own
+ * record. The system releases that lock when the process ends, and a record without a lock claims nothing. What is free
+ * is computed from the records each time, so a worker that is killed leaves no wrong sum. The locks belong to the open
+ * file, not to the process.
  *
  * A worker that waits watches the file: releasing a claim changes the file's times, and a process that ends closes
  * it. */
@@ -43,7 +43,7 @@
 #define LOOK_SELDOM_NS 1000000000
 
 struct record {
-    uint64_t state; /* an enum claim_state; in the first record 1 after it was filled in */
+    uint64_t state;
     uint64_t ticket;
     uint64_t amount[NEEDS];
     uint64_t gpus;
@@ -54,7 +54,7 @@ static off_t place_of(unsigned number)
     return (off_t)(number * sizeof(struct record));
 }
 
-/* Sets or queries a lock. bytes == 0: up to the end of the file. */
+/* `bytes` 0: up to the end of the file. */
 static int lock_bytes(int file, int command, short type, off_t first, off_t bytes)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = first, .l_len = bytes};
@@ -113,8 +113,6 @@ static struct record record_at(const struct claim *claim, unsigned number)
     return record;
 }
 
-/* What is left for this claim, and which GPUs are taken. Claims that were made earlier and still wait count as granted.
- */
 static void count_free(const struct claim *claim, unsigned records, int64_t left[NEEDS], uint64_t *gpus)
 {
     *gpus = 0;
@@ -159,8 +157,7 @@ static uint64_t digest_variables(uint64_t digest, const char *const *names, size
     return digest;
 }
 
-/* Adds the launch's cores, GPUs and batch job to the digest: launches of a session that differ in these do not share
- * resources. */
+/* Launches of a session that differ in cores, GPUs or batch job do not share resources. */
 static uint64_t digest_own_resources(uint64_t digest)
 {
     static const char *const names[] = {
@@ -171,7 +168,6 @@ static uint64_t digest_own_resources(uint64_t digest)
     return digest_variables(digest_record(digest, cpus, sizeof cpus), names, sizeof names / sizeof *names);
 }
 
-/* Identifies the launcher. Without a session, workers that have the same launcher belong together. */
 static uint64_t digest_launch(void)
 {
     static const char *const names[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"};
@@ -179,7 +175,8 @@ static uint64_t digest_launch(void)
     return digest_variables(digest_record(0, &launcher, sizeof launcher), names, sizeof names / sizeof *names);
 }
 
-/* A hash that is equal for all workers that share the resources of this node in this run or set. */
+/* This number is equal for all workers that share the resources of this node in this run or set. Without a session,
+ * these are the workers with the same launcher. */
 static uint64_t number_of_node(bool any_core)
 {
     const char *session = own_environment_of_job(SESSION_VARIABLE);
@@ -248,7 +245,6 @@ static void remove_deserted(void)
         closedir(open);
 }
 
-/* Opens and locks the file at the path. Repeats that if another worker removes the file meanwhile. */
 static int join_others(struct claim *claim)
 {
     struct stat status = {0};
@@ -262,7 +258,7 @@ static int join_others(struct claim *claim)
     return 0;
 }
 
-/* The first worker records what the node has. Later ones use that, because they might find less while tasks run. */
+/* The first worker records what the node has. Later workers use that, because they might find less while tasks run. */
 static int agree_on_resources(struct claim *claim)
 {
     struct record first = {.state = 1};
@@ -293,7 +289,7 @@ static int enter(struct claim *claim)
     return result;
 }
 
-/* Opens the epoll set. A user may have few inotify instances; without one, only the timer is used. */
+/* A user may have only few inotify instances; without one, only the timer is used. */
 static int open_set(struct claim *claim)
 {
     struct epoll_event event = {.events = EPOLLIN};

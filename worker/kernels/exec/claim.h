@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker's claim on resources of its node, which the workers there share.
  *
- * Claims are granted in the order in which they are made. A waiting claim reserves what it waits for: a later claim
- * is granted before it only if that takes nothing from it. Resources are free again after the worker has released
- * them, or its process has ended in any way. No function blocks. */
+ * Claims are granted in the order in which they are made. A waiting claim reserves what it waits for: a later claim is
+ * granted before it only if that takes nothing from it. Resources become free after the worker has released them, or
+ * after its process has ended in any way. No function blocks. */
 #pragma once
 
 #include "common/util/error.h"
@@ -20,12 +20,12 @@ struct claim {
     char path[CLAIM_PATH_MAX];
     int file;
     int set;
-    int changes; /* inotify descriptor, which reports that claims have ended; -1: none, so the timer runs faster */
+    int changes; /* inotify descriptor that reports ended claims; -1: none, so the timer runs faster */
     int timer;
     int watch;
     bool is_watching;
     unsigned number;
-    struct needs has; /* what the node has, as recorded by the first worker */
+    struct needs has;
     enum claim_state state;
     struct needs needs;
     uint64_t ticket;
@@ -33,15 +33,15 @@ struct claim {
     char *records;
 };
 
-/* Path of the file by which the workers of this run or set share this node. The path depends on the cores, GPUs and
- * batch job of the launch, and on `any_core`. */
+/* Path of the file by which the workers of this run or set share this node. It depends on the cores, GPUs and batch job
+ * of the launch, and on `any_core`. */
 const char *claim_path(bool any_core, char path[CLAIM_PATH_MAX]);
 
-/* Joins the other workers; the last one to leave removes the file. On failure nothing is owned. */
+/* Joins the other workers. The last worker to leave removes the file. On failure nothing is owned. */
 int claim_init(struct claim *claim, const char *path, const struct needs *has, struct error *error);
 void claim_fini(struct claim *claim);
 
-/* Removes the file if no worker uses it. Returns true if it is gone. Called by the guard, so it must not allocate or
+/* Removes the file if no worker uses it. Returns true if it is gone. The guard calls this, so it must not allocate or
  * take a lock of the process. */
 bool claim_clear(const char *path);
 

@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Characters that a shell interprets unless they are quoted, as it does a tilde at the beginning of a word. */
-#define OPERATORS "|&;<>()$`*?"
-/* A dollar followed by one of these begins an expansion. */
+/* A shell interprets these characters, and a tilde at the beginning of a word, unless they are quoted. */
+#define OPERATORS    "|&;<>()$`*?"
 #define AFTER_DOLLAR "{(*@#?-$!_"
-/* Characters besides letters and digits that no shell interprets. */
-#define PLAIN "%+,-./:=@_^"
+#define PLAIN        "%+,-./:=@_^"
 
 enum quoting { QUOTING_NONE, QUOTING_SINGLE, QUOTING_DOUBLE };
 
@@ -114,7 +112,6 @@ char **cmdline_argv(struct cmdline *words)
     return words->argv + 1;
 }
 
-/* Length of the {..} that begins here, including the braces; 0 if none begins here. */
 static size_t place_length(const struct scan *scan)
 {
     const char *from = scan->line + scan->at;
@@ -122,7 +119,6 @@ static size_t place_length(const struct scan *scan)
     return end != NULL ? (size_t)(end - from) + 1 : 0;
 }
 
-/* Looks up the {..} that begins here. Returns 1 if it is to be replaced, 0 if not or if there is none, -1 on error. */
 static int cmdline_find_place(struct scan *scan, struct values *values, size_t *length)
 {
     *length = place_length(scan);
@@ -145,7 +141,6 @@ static int refuse_operator(const struct scan *scan, char c)
                      scan->at + 1, c, c);
 }
 
-/* True if a shell would make several words of the braces that begin here, as of {a,b} and {1..9}. */
 static bool is_brace_expansion(const struct scan *scan)
 {
     const size_t length = place_length(scan);
@@ -197,7 +192,7 @@ static void open_quotes(struct scan *scan, enum quoting quoting)
     scan->opened = scan->at;
 }
 
-/* Notes that the word has quotes: the value of an assignment may have some, its name must not. */
+/* The value of an assignment may have quotes, its name must not. */
 static void note_quotes(struct scan *scan)
 {
     struct cmdline *words = scan->words;
@@ -312,7 +307,6 @@ static int cmdline_take(struct scan *scan)
     return -1;
 }
 
-/* Length of the text that means nothing special here, in quotes or not. */
 static size_t ordinary_length(const struct scan *scan)
 {
     size_t end = scan->at;
@@ -345,7 +339,6 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
     return end_word(&scan);
 }
 
-/* Appends `c` so that a shell takes it literally within these quotes. */
 static int put_quoted(struct scan *scan, enum nesting_place place, char c)
 {
     const char *special = place == NESTING_DOUBLE ? (scan->is_fish ? "$\"\\" : "$`\"\\") : scan->is_fish ? "\\" : "";
@@ -374,7 +367,7 @@ static int put_value(struct scan *scan, enum nesting_place place, const char *va
     return cmdline_put(scan->words, behind, strlen(behind), scan->error);
 }
 
-/* True if the value is a number. In arithmetic a shell evaluates other values, even if they are quoted. */
+/* In arithmetic a shell evaluates values that are not numbers, even if they are quoted. */
 static bool is_number(const char *value, size_t length)
 {
     for (size_t i = 0; i < length; i++)

@@ -3,10 +3,10 @@
  *
  * Quotes, backslashes, a comment at the end and assignments before the command mean what they mean to a shell. What
  * only a shell can do, such as pipes, variables and file name patterns, is refused unless it is quoted, and
- * `wants_shell` is set: the caller then passes the line to a shell, or reports the error.
+ * `wants_shell` is set. The caller then passes the line to a shell, or reports the error.
  *
  * The value of a {..} becomes part of its word, whatever it contains. Several values become several words; within
- * quotes they are joined with spaces. A {..} that is not known stays, and so does \{..}. */
+ * quotes they are joined with spaces. An unknown {..} stays, and so does \{..}. */
 #pragma once
 
 #include "common/util/error.h"
@@ -38,7 +38,7 @@ struct cmdline {
     char **argv;
     unsigned argv_room;
     bool is_for_shell;
-    bool wants_shell; /* cmdline_split() has refused something that a shell would accept */
+    bool wants_shell;
 };
 
 void cmdline_init(struct cmdline *words);
@@ -50,19 +50,18 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
                   struct error *error);
 
 /* Makes three words: the path `shell`, -c, and the whole line. Values in the line are quoted, so that the shell takes
- * each as part of one word (nesting.h). Refuses NULs, and a {..} where quoting would not help. Errors begin with the
+ * each as part of one word (nesting.h). Refuses NULs, and a {..} at which quoting does not help. Errors begin with the
  * column. */
 int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line, size_t length,
                       const struct places *places, struct error *error);
 
-/* Makes one word of the whole line. Only {..} is special in it. Errors begin with the column. */
 int cmdline_fill(struct cmdline *words, const char *line, size_t length, const struct places *places,
                  struct error *error);
 
 bool cmdline_has_place(const char *line, size_t length, const struct places *places);
 
-/* The words after the assignments, ended by NULL; the entry before the first is free for the caller. Valid until the
- * words change. Returns NULL if memory runs out. */
+/* The words after the assignments, ended by NULL. The entry before the first word is free for the caller. Valid until
+ * the words change. Returns NULL if memory runs out. */
 char **cmdline_argv(struct cmdline *words);
 
 static inline const char *cmdline_at(const struct cmdline *words, unsigned i)
@@ -70,5 +69,4 @@ static inline const char *cmdline_at(const struct cmdline *words, unsigned i)
     return words->text + words->start[i];
 }
 
-/* True if a shell takes the word literally without quotes. */
 bool cmdline_is_plain(const char *word);

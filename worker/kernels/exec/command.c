@@ -20,16 +20,14 @@
 #include <unistd.h>
 
 #define NEVER_NS UINT64_MAX
-/* How long to wait, after the command has ended, for a process that keeps its output open. It usually ends soon, too.
- */
-#define LINGER_NS 200000000u
-/* Memory use is first checked after LOOK_FIRST_NS, then at intervals that double up to LOOK_MOST_NS. */
+/* How long to wait, after the command has ended, for a process that keeps its output open. Usually that process ends
+ * soon. */
+#define LINGER_NS     200000000u
 #define LOOK_FIRST_NS 10000000u
 #define LOOK_MOST_NS  1000000000u
 #define ASK_NS        1000000u
 #define READS_MAX     16
-/* A larger buffer for output is freed after the task. */
-#define KEPT_BYTES (1u << 20)
+#define KEPT_BYTES    (1u << 20)
 
 #define STATUS_NOT_FOUND 127
 #define STATUS_NOT_RUN   126
@@ -49,7 +47,7 @@ static int watch(const struct command *command, int descriptor, unsigned tag)
     return epoll_ctl(command->set, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/* Opens /dev/null with a descriptor above 2, because the child replaces its descriptors 0, 1 and 2. */
+/* The descriptor must be above 2, because the child replaces its descriptors 0, 1 and 2. */
 static int open_first_three(void)
 {
     int descriptor;
@@ -70,7 +68,7 @@ int command_init(struct command *command, const struct command_limits *limits, i
     command->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     int result = spawner_init(&command->spawner, frees_cores);
     if (result == 0)
-        result = orphans_init(&command->orphans); /* after the guard has started, which is no orphan */
+        result = orphans_init(&command->orphans); /* The guard, which is no orphan, has started by now. */
     if (result == 0 && command->nothing >= 0 && command->set >= 0 && command->timer >= 0 &&
         watch(command, command->timer, TAG_TIMER) == 0)
         return 0;
@@ -180,7 +178,7 @@ static void command_keep(struct capture *capture, const char *bytes, size_t coun
 
 static void command_spill(struct command *command, struct capture *capture)
 {
-    unlinkat(command->folder, capture->name, 0); /* an earlier try may have left it */
+    unlinkat(command->folder, capture->name, 0);
     capture->is_spilled = true;
     command_write_file(command, capture, capture->bytes, capture->length);
     capture->length = 0;
@@ -212,7 +210,7 @@ static void read_output(struct command *command, struct capture *capture)
         else
             return;
         if (got < (ssize_t)sizeof command->scratch && got > 0 && command->state != COMMAND_LINGERING)
-            return; /* a short read has usually taken all */
+            return;
     }
 }
 
@@ -227,7 +225,6 @@ uint64_t command_dropped(const struct command *command, unsigned stream)
     return received > command->limits.bytes ? received - command->limits.bytes : 0;
 }
 
-/* Only the reading end is non-blocking. */
 static int open_pipe(struct command *command, unsigned stream)
 {
     int ends[2];
@@ -238,7 +235,6 @@ static int open_pipe(struct command *command, unsigned stream)
     return fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || watch(command, ends[0], stream) < 0 ? -1 : 0;
 }
 
-/* Prepares a stream's file. One of the same name from an earlier run is removed; a link is not followed. */
 static void begin_capture(struct command *command, struct capture *capture, const char *name)
 {
     if (capture->capacity > KEPT_BYTES) {
@@ -271,7 +267,8 @@ static void not_started(struct command *command, int error)
     command->outcome.error = error;
     command->outcome.status = error == ENOENT || error == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
     command->pid = -1;
-    command->deadline_ns = 1; /* in the past: the command is over at the next look */
+    /* This is in the past, so the command is over at the next look. */
+    command->deadline_ns = 1;
     set_timer(command);
 }
 
@@ -283,7 +280,7 @@ static int open_start_folder(const char *path, int *folder)
     return *folder < 0 || faccessat(*folder, ".", X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
-/* If a user has too many processes, this usually lasts only for a short time, so the start is repeated. */
+/* If a user has too many processes, that usually lasts only for a short time, so the start is repeated. */
 #define SPAWN_TRIES  100
 #define SPAWN_NAP_NS 20000000
 
@@ -355,7 +352,7 @@ static uint64_t span_ns(struct timeval span)
     return (uint64_t)span.tv_sec * 1000000000u + (uint64_t)span.tv_usec * 1000u;
 }
 
-/* Reaps what was left of the task's process group; this worker has become the parent. Returns true if a process was
+/* This worker has become the parent of the processes left in the task's process group. Returns true if one of them was
  * killed or has not ended yet. */
 static bool has_killed_some(pid_t group)
 {
@@ -367,7 +364,8 @@ static bool has_killed_some(pid_t group)
     return was_killed || ended == 0;
 }
 
-/* Kills the process group, then reaps the process: until then the system does not give its ID to another one. */
+/* The group is killed before the process is reaped, because the system may give its ID to another process after
+ * that. */
 static void reap(struct command *command)
 {
     struct rusage usage = {0};
@@ -380,9 +378,9 @@ static void reap(struct command *command)
     children_forget(command->pid);
     struct command_outcome *outcome = &command->outcome;
     outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0; /* -1: the status is unknown */
+    outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     outcome->cpu_ns = span_ns(usage.ru_utime) + span_ns(usage.ru_stime);
-    /* before exec the child uses the worker's memory, and the system keeps the maximum of both */
+    /* Before exec the child uses the worker's memory, and the system keeps the maximum of both. */
     if ((uint64_t)usage.ru_maxrss > command->own_peak_kib && (uint64_t)usage.ru_maxrss > outcome->peak_kib)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
     outcome->left_some = has_killed_some(command->pid);
@@ -433,7 +431,6 @@ static void process_ended(struct command *command, uint64_t now_ns)
         set_timer(command);
 }
 
-/* Sends SIGTERM and starts the grace period. Returns false if no process runs. */
 static bool terminate(struct command *command, uint64_t now_ns)
 {
     if (command->state != COMMAND_RUNNING || command->pid <= 0)
@@ -521,7 +518,6 @@ bool command_advance(struct command *command)
     return true;
 }
 
-/* Ends the command and waits for it, for the grace period at most. The worker handles no messages meanwhile. */
 static void end_now(struct command *command)
 {
     uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + command->limits.grace_ns;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A running command: its process, output, time limit and outcome.
  *
- * No function blocks, except command_fini(). One descriptor is readable after each event of the command (end, output,
- * timeout). The worker waits for it and for messages; command_advance() handles the event. One command runs at a time.
+ * One command runs at a time. No function blocks, except command_fini(). A descriptor is readable after each event of
+ * the command: end, output or timeout. The worker waits for it and for messages, and command_advance() handles the
+ * event.
  *
- * A command is over after its process has ended and its output is closed, or is still open some time later. Then the
- * rest of its process group is killed. Processes that have left the group are killed by command_fini(). */
+ * A command is over if its process has ended, and its output is closed or still open after some time. The rest of its
+ * process group is then killed. command_fini() kills processes that have left the group. */
 #pragma once
 
 #include "worker/kernels/exec/orphans.h"
@@ -16,7 +17,7 @@
 #include <sys/types.h>
 
 enum command_end {
-    COMMAND_ENDED, /* by itself, or by a signal that HDSS did not send */
+    COMMAND_ENDED,
     COMMAND_TIMED_OUT,
     COMMAND_NOT_STARTED, /* `error` has the reason; `status` is that of a shell: 127 not found, 126 not executable */
 };
@@ -24,12 +25,12 @@ enum command_end {
 struct command_outcome {
     enum command_end end;
     bool has_no_folder;
-    bool left_some; /* processes of its group were still running, and were killed */
+    bool left_some;
     int status, signal;
     int error;
     double started_s;
     uint64_t wall_ns, cpu_ns;
-    /* peak memory of its largest process; 0: it ran too briefly to be measured, or used no more than the worker */
+    /* Peak memory of its largest process; 0: it ran too briefly to be measured, or used no more than the worker. */
     uint64_t peak_kib;
 };
 
@@ -39,15 +40,15 @@ enum { COMMAND_OUT, COMMAND_ERR, COMMAND_STREAMS };
 
 struct capture {
     int pipe;
-    /* The task's end of the pipe. It stays open until the process has ended, so that the worker is not woken if the
-     * task closes its own copy; -1: closed. */
+    /* The task's end of the pipe; -1: closed. It stays open until the process has ended, so that the worker is not
+     * woken if the task closes its own copy. */
     int task_end;
     const char *name;
     int file;
     char *bytes;
     size_t length, capacity;
-    bool is_spilled;   /* all output is in the file, and none in `bytes` */
-    uint64_t received; /* all bytes of the stream, including those dropped beyond the limit */
+    bool is_spilled;
+    uint64_t received;
     uint64_t written;
     int error; /* errno if the file could not be written; later bytes were dropped */
 };
@@ -56,7 +57,7 @@ struct command_limits {
     uint64_t time_ns;
     uint64_t grace_ns;
     uint64_t bytes;
-    uint64_t spill_bytes; /* if a stream gets longer, it goes to its file; 0: it does from its first byte on */
+    uint64_t spill_bytes; /* a longer stream goes to its file; 0: it goes there from its first byte on */
 };
 
 enum command_state { COMMAND_IDLE, COMMAND_RUNNING, COMMAND_STOPPING, COMMAND_LINGERING };
@@ -74,26 +75,28 @@ struct command {
     char scratch[COMMAND_READ_BYTES];
     struct command_outcome outcome;
     uint64_t began_ns;
-    uint64_t deadline_ns; /* time of the next SIGTERM, SIGKILL or end of lingering */
+    uint64_t deadline_ns;
     uint64_t look_ns;
     uint64_t look_span_ns;
     uint64_t own_peak_kib; /* peak memory of the worker, which the system also counts for the child */
 };
 
-/* Takes over `folder`, an open descriptor or -1. Returns -1 if memory or descriptors run out; then nothing is owned. */
+/* Takes ownership of `folder`, an open descriptor or -1. Returns -1 if memory or descriptors run out; then nothing is
+ * owned. */
 int command_init(struct command *command, const struct command_limits *limits, int folder, bool frees_cores);
-/* Ends a running command by SIGTERM and, after the grace period, SIGKILL; waits meanwhile. Also kills what commands
+/* Ends a running command by SIGTERM and, after the grace period, by SIGKILL; waits meanwhile. Also kills what commands
  * have left behind. */
 void command_fini(struct command *command);
 
 /* Starts the program in `folder`; "": the worker's folder. `names`: files for the streams, borrowed until the command
- * is over; NULL: output stays in memory. If the command cannot be started, it is over at the next command_advance(). */
+ * is over; NULL: output stays in memory. If the command cannot be started, the next command_advance() says that it is
+ * over. */
 void command_start(struct command *command, const struct spawn *spawn, const char *folder,
                    const char *const names[COMMAND_STREAMS]);
 
 void command_refuse(struct command *command, int error);
 
-/* Ends the command as if its time limit were over. Does nothing if no command runs. */
+/* Sends SIGTERM to the command and, after the grace period, SIGKILL. Does nothing if no command runs. */
 void command_stop(struct command *command);
 
 /* Handles events. Returns true if the command is over; outcome and captures are then valid. */

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prefixes of the variables of Open MPI and its runtime, of PMI and PMIx, and of MPICH's launcher. */
 static const char *const of_launchers[] = {
     "OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMI", "PMIX_", "HYDI_", "MPI_LOCAL", NULL,
 };
@@ -26,7 +25,7 @@ static const char *const unbinding[] = {
     NULL,
 };
 
-/* Variables of HDSS itself. A task that wrote to the file of STATUS_VARIABLE would be taken for a rank. */
+/* Variables of HDSS itself. For example, a task that wrote to the file of STATUS_VARIABLE would be taken for a rank. */
 static const char *const of_ranks[] = {
     STATUS_VARIABLE "=",
     SUMMARY_VARIABLE "=",
@@ -67,7 +66,7 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     bool is_mpi_rank = false;
     for (; of_worker[count] != NULL; count++)
         is_mpi_rank |= begins_with_any(of_worker[count], of_mpi_ranks);
-    all |= !is_mpi_rank; /* no launcher has started this worker, so the user has set these variables */
+    all |= !is_mpi_rank;
     const size_t more = sizeof unbinding / sizeof *unbinding;
     *environment = (struct environment){.own = calloc(count + more + 1, sizeof *environment->own)};
     if (environment->own == NULL)
@@ -79,7 +78,7 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     return 0;
 }
 
-/* Replaces a setting of the same name: if there were two, some programs would use the first and some the last. */
+/* If there were two settings of the same name, some programs would use the first and some the last. */
 static void replace_setting(char **settings, unsigned *count, const char *setting)
 {
     size_t name = strcspn(setting, "=") + 1;
@@ -90,7 +89,6 @@ static void replace_setting(char **settings, unsigned *count, const char *settin
     *count += i == *count;
 }
 
-/* Finds a setting by its name among `count` settings, or up to the NULL that ends them. */
 static const char *setting_of(char *const *settings, unsigned count, const char *name)
 {
     const size_t length = strlen(name);
@@ -106,7 +104,6 @@ const char *environment_value(const struct environment *environment, const char 
     return setting != NULL ? setting + strlen(name) + 1 : NULL;
 }
 
-/* Copies the next item of the list without its escapes. Returns the end of the copy. */
 static const char *take_item(const char **list, char *item)
 {
     const char *from = *list;

@@ -2,8 +2,8 @@
 /* The kernel `exec`: an iteration runs a command, a task. Its results are the task's output and a line of the task log.
  *
  * While a command runs, or waits for resources, the worker handles messages: exec_kernel_run_variable() returns
- * HDSS_WAIT and is called again after an event. A task that fails is done, but reported as failed. Its output is
- * that of its last try. */
+ * HDSS_WAIT and is called again after an event. A task that fails is done, but reported as failed. Its output is that
+ * of its last try. */
 #include "worker/kernels/exec/exec.h"
 
 #include "common/metrics/task_log.h"
@@ -101,12 +101,10 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* Limit of the lists that a process keeps in `kept`. */
 #define KEPT_MAX     16
 #define GRACE_NS     2000000000u
 #define OUTPUT_BYTES (UINT64_C(64) << 20)
-/* How much of a stream is kept in memory if the rest can go to a file. */
-#define SPILL_BYTES (UINT64_C(16) << 20)
+#define SPILL_BYTES  (UINT64_C(16) << 20)
 
 struct exec_kernel {
     struct tasks tasks;
@@ -115,22 +113,22 @@ struct exec_kernel {
     struct search search;
     struct allotment allotment;
     struct own_cores cores;
-    bool wants_cores; /* tasks are bound to cores of their own if there are enough of them */
+    bool wants_cores;
     struct fragments fragments;
     struct hdss_worker worker;
     char host[65];
     unsigned retries;
     double timeout_s;
-    char folder[PATH_MAX + 5]; /* PWD=.. if the task has a folder */
+    char folder[PATH_MAX + 5];
     enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state;
     bool is_refused;
     bool wants_all_output;
-    bool is_stopped; /* the task is cancelled, and no other one follows */
+    bool is_stopped;
     struct error wrong;
     uint64_t done;
     unsigned tries;
     uint64_t put[COMMAND_STREAMS];
-    size_t shown[COMMAND_STREAMS]; /* number of bytes of each stream that were shown while the task ran */
+    size_t shown[COMMAND_STREAMS];
     char settings[3][40], names[COMMAND_STREAMS][40];
     char text[TASKS_TEXT_MAX], line[TASKS_TEXT_MAX + 400];
 };
@@ -150,11 +148,11 @@ static struct tasks_source source_of(const union hdss_value *values)
     };
 }
 
-/* Lists that this process has read: that of the latest job, and growing lists of other jobs. exec_kernel_describe()
+/* Lists that this process has read: those of the latest job, and growing lists of other jobs. exec_kernel_describe()
  * reads a list; later calls find it here, so that it is read only once. */
 static struct kept_tasks {
     struct tasks tasks;
-    uint64_t used; /* value of `uses` when the entry was last used; 0: the entry is free */
+    uint64_t used;
 } kept[KEPT_MAX];
 
 static uint64_t uses;
@@ -176,7 +174,6 @@ static bool is_kept(const struct kept_tasks *one, const struct tasks_source *sou
            source->follows == own->follows;
 }
 
-/* Frees the lists that cannot grow; those that grow are needed again. */
 static void drop_complete(void)
 {
     for (unsigned i = 0; i < KEPT_MAX; i++)
@@ -184,8 +181,6 @@ static void drop_complete(void)
             drop_kept(&kept[i]);
 }
 
-/* Returns the entry of these tasks; if there is none, a free entry or the one that was not used for the longest time.
- */
 static struct kept_tasks *place_of(const struct tasks_source *source)
 {
     struct kept_tasks *chosen = &kept[0];
@@ -258,8 +253,7 @@ static void note_nothing(const struct tasks_source *source, struct hdss_loop *lo
 static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     const struct tasks_source source = source_of(values);
-    bool any = source.tasks[0] != '\0' || source.command[0] != '\0' ||
-               source.list[0] != '\0'; /* exec_kernel_check() refuses a job without any of them */
+    bool any = source.tasks[0] != '\0' || source.command[0] != '\0' || source.list[0] != '\0';
     const struct tasks *tasks = any ? read_tasks(values, error) : NULL;
     if (any && tasks == NULL)
         return -1;
@@ -327,7 +321,6 @@ static int check_folder(const char *path, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* Checks that the folder exists, unless its name contains a {..}. */
 static int check_workdir(const char *path, struct error *error)
 {
     if (path[0] == '\0' || strchr(path, '{') != NULL)
@@ -356,8 +349,8 @@ static bool inherits_cores(const union hdss_value *values)
     return values[INHERIT].integer == INHERIT_CORES || values[INHERIT].integer == INHERIT_ALL;
 }
 
-/* True if the launcher, and not the user, has chosen the cores to which the worker is bound: tasks may then leave them.
- */
+/* True if the launcher, and not the user, has chosen the cores to which the worker is bound. Tasks may then leave these
+ * cores. */
 static bool frees_cores(const union hdss_value *values)
 {
     return !inherits_cores(values) && launched_to_be_bound();
@@ -405,7 +398,7 @@ static bool is_only_node(void)
            (launched_on_one_node() || environment_is_of_one_machine() || !launched_as_rank());
 }
 
-/* Checks needs only if no other node may have more. Otherwise a task with too large needs fails on the node that gets
+/* Checks needs only if no other node may have more. Otherwise a task that needs too much fails on the node that gets
  * it. */
 static int check_needs_here(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
@@ -552,8 +545,8 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, s
     return error_set(error, "no memory, descriptors or processes to run commands with");
 }
 
-/* The guard must know the file of claims before it exists, because the worker may be killed at any time. The descriptor
- * of claims joins that of the command, for which the worker waits. */
+/* The guard must know the file of claims before that exists, because the worker may be killed at any time. The worker
+ * waits only for the command's descriptor, so the descriptor of the claims is added to it. */
 static int open_allotment(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
     _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
@@ -605,7 +598,6 @@ static void close_all(struct exec_kernel *k)
     free(k);
 }
 
-/* The files must still be those that exec_kernel_describe() has read. */
 static int exec_kernel_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
                                      const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
@@ -646,7 +638,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
 static void exec_kernel_close_instance(void *instance)
 {
     struct exec_kernel *k = instance;
-    allotment_fini(&k->allotment); /* before command_fini(), which ends the guard */
+    allotment_fini(&k->allotment); /* Do this before command_fini(), which ends the guard. */
     command_fini(&k->command);
     close_all(k);
 }
@@ -659,8 +651,8 @@ static int exec_kernel_no_memory(char error[HDSS_ERROR_MAX])
 
 /* Number of cores to which only this task is bound; 0: the system chooses its cores.
  *
- * Without cores= it is 1 if the node has as many workers as cores, and tasks for all of them. With fewer workers, tasks
- * with threads may use the other cores; with more, a task has less than a core. */
+ * Without cores= a task has one core if the node has as many workers as cores, and tasks for all of them. With fewer
+ * workers, tasks with threads may use the other cores; with more workers, a task has less than a core. */
 static uint64_t cores_of_task(const struct exec_kernel *k)
 {
     const struct allotment *allotment = &k->allotment;
@@ -681,8 +673,8 @@ static const cpu_set_t *take_cores(struct exec_kernel *k)
     return own_cores_cpus(&k->cores);
 }
 
-/* Releases cores that were requested, so that other tasks get them. Otherwise the worker keeps its core for its next
- * task. */
+/* Cores that the task has asked for are released, so that other tasks get them. Otherwise the worker keeps its core for
+ * its next task. */
 static void end_allotment(struct exec_kernel *k)
 {
     if (k->allotment.is_used && k->allotment.source.is_counted[NEED_CORES])
@@ -712,7 +704,6 @@ static char *const *make_environment(struct exec_kernel *k)
     return environment_vector(&k->environment);
 }
 
-/* The value of PATH=.. before the command, where a shell would search the program; may be NULL. */
 static const char *own_folders(const struct cmdline *words)
 {
     for (unsigned i = words->assignments; i > 0; i--)
@@ -763,7 +754,7 @@ static int try_task_or_end(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 }
 
 /* An invalid row of a complete list was refused before the run. An invalid row that was added later is a failed task,
- * and the job goes on. */
+ * and the job continues. */
 static int begin_task(struct exec_kernel *k, uint64_t task)
 {
     k->tries = 0;
@@ -781,7 +772,7 @@ static void refuse_task(struct exec_kernel *k)
     k->tries = 1;
 }
 
-/* Advances a task that does not run yet. Returns 1 if it runs now, 0 if it waits for resources, or -1. */
+/* Returns 1 if the task runs now, 0 if it waits for resources, -1 on error. */
 static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
 {
     int result = k->state == TASK_NONE ? begin_task(k, task) : allotment_advance(&k->allotment, &k->wrong);
@@ -794,7 +785,6 @@ static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_E
     }
 }
 
-/* True if output was lost for another reason than a limit that the user has given. */
 static bool has_lost_output(const struct exec_kernel *k)
 {
     bool has_lost = false;
@@ -821,7 +811,6 @@ static int put_bytes(const struct yield *yield, enum task_stream stream, const v
     return yield->output->put(yield->output, yield->task, stream, bytes, count);
 }
 
-/* Adds a line of HDSS itself to the task's output. It begins on a new line. */
 static int put_note(const struct yield *yield, enum task_stream stream, const struct capture *after, const char *note)
 {
     char line[600];
@@ -841,7 +830,6 @@ static int put_capture(const struct yield *yield, unsigned stream)
     return capture->length > 0 ? put_bytes(yield, stream, capture->bytes, capture->length) : 0;
 }
 
-/* If output of the stream was lost, adds a line about it to the task's errors. */
 static int put_loss(const struct yield *yield, unsigned stream)
 {
     static const char *const names[] = {[COMMAND_OUT] = "output", [COMMAND_ERR] = "errors"};
@@ -864,7 +852,6 @@ static int put_loss(const struct yield *yield, unsigned stream)
     return put_note(yield, TASK_STREAM_ERR, &command->captures[COMMAND_ERR], note);
 }
 
-/* True if a failed task was close to its memory limit, or wrote that memory ran out. */
 static bool may_lack_memory(const struct exec_kernel *k)
 {
     static const char *const texts[] = {"MemoryError",  "bad_alloc",   "annot allocate",
@@ -946,11 +933,10 @@ static int exec_kernel_put_all(const struct yield *yield)
     return exec_kernel_has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
 }
 
-/* Shows the new part of a stream; an incomplete line only if `all`. */
 static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, bool all)
 {
     const struct capture *capture = &k->command.captures[stream];
-    if (capture->is_spilled) /* its rest is shown after the task has ended */
+    if (capture->is_spilled)
         return;
     const size_t from = k->shown[stream], more = capture->length - from;
     const char *newline = more > 0 ? memrchr(capture->bytes + from, '\n', more) : NULL;
@@ -966,7 +952,6 @@ static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, b
     k->shown[stream] = end;
 }
 
-/* Output of a failed try is shown only here. That of the last try is also part of the results. */
 static void show_streams(struct exec_kernel *k, uint64_t task, bool all)
 {
     for (unsigned i = 0; fragments_are_wanted(&k->fragments) && i < COMMAND_STREAMS; i++)
@@ -985,7 +970,7 @@ static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return -1;
 }
 
-/* Returns 1 if the task is done, 0 if it runs, or -1. */
+/* Returns 1 if the task is done, 0 if it runs or waits, -1 on error. */
 static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
 {
     struct exec_kernel *k = yield->k;

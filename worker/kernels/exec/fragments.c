@@ -10,7 +10,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* If a file is longer, the next try of a task begins a new one. */
 #define FILE_BYTES (1u << 20)
 
 size_t fragment_read(struct fragment *fragment, const char *bytes, size_t count)
@@ -51,7 +50,6 @@ static void give_up(struct fragments *fragments)
     fragments->folder[0] = '\0';
 }
 
-/* Skips the names that an earlier process of this rank has used. */
 static void begin_file(struct fragments *fragments)
 {
     char path[PATH_MAX + 24];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What tasks write while they run, to be shown before they end: whole lines, as fragments of their streams.
+/* What tasks write while they run, so that it can be shown before they end: whole lines, as fragments of their streams.
  *
  * A worker appends fragments to files of its own in a folder. Their names are RANK-NUMBER, and each fragment has a head
  * line:
  *     TASK BEGAN STREAM OFFSET LENGTH
  *
  * TASK counts from 0; BEGAN, in milliseconds since 1970, distinguishes tries; OFFSET is the position in the stream. All
- * fragments of a try are in one file, in order. After a long file a new one begins, and only the newest is appended to,
- * so a reader may remove the others. Write errors are ignored, because the complete output follows after the task. */
+ * fragments of a try are in one file, in order. A new file begins after a long one. Only the newest file grows, so a
+ * reader may remove the others. Write errors are ignored, because the complete output follows after the task. */
 #pragma once
 
 #include <limits.h>

@@ -18,7 +18,6 @@
 
 enum csv_place { CSV_AT_FIELD, CSV_PLAIN, CSV_QUOTED, CSV_AFTER_QUOTE };
 
-/* Returns the newline that ends a line of CSV, or NULL. Continues from `*place`. Counts newlines within quotes. */
 static const char *csv_end(enum csv_place *place, const char *bytes, size_t count, uint64_t *newlines)
 {
     for (size_t i = 0; i < count; i++) {
@@ -49,17 +48,17 @@ struct pass {
     XXH3_state_t *block; /* digest of the current block so far; owned */
     bool in_block;
     uint64_t offset;
-    uint64_t end; /* the pass ends at or before this offset */
+    uint64_t end;
     uint64_t number;
     uint64_t line_began;
     enum csv_place place;
-    uint64_t newlines; /* newlines within quotes in the current line */
+    uint64_t newlines;
     bool ends;
-    bool counts, decided; /* decided: it is known whether the line is part of the list; counts: it is */
+    bool counts, decided;
     struct error *error;
 };
 
-/* True for a blank to skip. In CSV, spaces and tabs are part of a field. */
+/* In CSV, spaces and tabs are part of a field. */
 static bool lines_is_blank(enum lines_kind kind, char c)
 {
     return c == '\r' || (kind != LINES_OF_CSV && (c == ' ' || c == '\t'));
@@ -77,7 +76,6 @@ static void end_block(struct pass *pass)
         lines->blocks[lines->block_count - 1].digest = XXH3_64bits_digest(pass->block);
 }
 
-/* Counts a line. If it is the first of a block, the block begins after the line's leading blanks. */
 static int lines_count_line(struct pass *pass)
 {
     struct lines *lines = pass->lines;
@@ -99,7 +97,6 @@ static int lines_count_line(struct pass *pass)
     return 0;
 }
 
-/* Decides whether the line counts. Returns how many bytes it has read; fewer than `count` if it has decided. */
 static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
 {
     enum lines_kind kind = pass->lines->kind;
@@ -111,7 +108,6 @@ static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
     return i;
 }
 
-/* Leading blanks belong to the line, even if they were read before. */
 static int look_at_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
 {
     size_t blanks = pass->decided ? 0 : lines_decide(pass, bytes, count);
@@ -214,7 +210,6 @@ static int read_again(const struct lines *lines, char *bytes, size_t count, uint
     return result == FILE_ENDS ? changed(lines, error) : 0;
 }
 
-/* Finds the end of the last complete line. `*is_complete`: that line ends the list. */
 static int find_end(const struct lines *lines, uint64_t *end, bool *is_complete, struct error *error)
 {
     struct stat status;
@@ -241,7 +236,6 @@ static int find_end(const struct lines *lines, uint64_t *end, bool *is_complete,
     return 0;
 }
 
-/* Reads a block. Fails if it has changed since the pass. */
 static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct error *error)
 {
     const struct lines_block *block = &lines->blocks[b];
@@ -260,7 +254,7 @@ static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct
     return XXH3_64bits(lines->text, *bytes) != block->digest ? changed(lines, error) : 0;
 }
 
-/* Drops the last block, which is not full: it is read again with the lines that follow. */
+/* Drops the last block if it is not full: it is read again with the lines that follow. */
 static int drop_last_block(struct pass *pass)
 {
     struct lines *lines = pass->lines;
@@ -375,7 +369,7 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
     return 0;
 }
 
-/* Combines the digests of blocks. The last block may be incomplete, so its lines are digested. */
+/* The last block may be incomplete, so its lines are digested one by one. */
 int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error)
 {
     const uint64_t blocks = count == 0 ? 0 : (count - 1) / LINES_BLOCK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Gives access to the lines of a file by number, without keeping the file in memory.
  *
- * One pass records the position and the digest of each block of LINES_BLOCK lines; a million lines take some 400
- * KiB. A block that is read later is compared with its digest, so changes of the file are noticed. */
+ * One pass records the position and the digest of each block of LINES_BLOCK lines; for a million lines that takes some
+ * 400 KiB. A block that is read later is compared with its digest, so changes of the file are noticed. */
 #pragma once
 
 #include "common/util/error.h"
@@ -18,7 +18,7 @@
 enum lines_kind {
     LINES_OF_TASKS, /* skips empty lines and those that begin with # */
     LINES_OF_TABLE,
-    LINES_OF_CSV,  /* as LINES_OF_TABLE, but a newline within quotes does not end the line */
+    LINES_OF_CSV,  /* like LINES_OF_TABLE, but a newline within quotes does not end the line */
     LINES_OF_LIST, /* skips nothing; an incomplete line and LINES_END do not count */
 };
 
@@ -26,7 +26,7 @@ enum lines_kind {
 
 struct lines_block {
     uint64_t offset;
-    uint64_t number; /* line number of the block's first line, from 1 */
+    uint64_t number;
     uint64_t digest;
 };
 
@@ -34,9 +34,9 @@ struct lines {
     const char *path;
     enum lines_kind kind;
     int file;
-    uint64_t count;  /* number of lines that are not skipped */
-    uint64_t bytes;  /* size of the file; in a list, up to the end of its last complete line */
-    uint64_t digest; /* digest of the counted lines when the file was opened */
+    uint64_t count;
+    uint64_t bytes; /* size of the file; for a list, up to the end of its last complete line */
+    uint64_t digest;
     bool is_complete;
     struct lines_block *blocks;
     size_t block_count, block_room;
@@ -51,13 +51,13 @@ struct lines {
 int lines_open(struct lines *lines, const char *path, enum lines_kind kind, struct error *error);
 void lines_close(struct lines *lines);
 
-/* Reads lines that were added to a list. Fails if earlier lines have changed. Errors name the file. */
+/* Reads lines that were added to a list. Fails if earlier lines have changed. */
 int lines_extend(struct lines *lines, struct error *error);
 
-/* Opens the file again: on a network file system, lines that other machines have added may be visible only then. */
+/* Opens the file again, because a network file system may show lines from other machines only then. */
 void lines_reopen(struct lines *lines);
 
-/* Digest of the first `count` lines; later lines do not change it. Errors name the file. */
+/* Digest of the first `count` lines; later lines do not change it. */
 int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error);
 
 struct line {

@@ -10,9 +10,7 @@
 #include <time.h>
 #include <xxhash.h>
 
-/* A row's number must end within this many bytes. */
 #define ORDER_DIGITS 18
-/* How long to wait for a row that another rank has seen, and how often to look for it. */
 #define WAIT_MAX_MS  10000
 #define WAIT_LOOK_MS 20
 
@@ -21,7 +19,6 @@ static int list_complain(const struct list *list, const struct line *line, const
     return error_set(error, "%.200s, line %" PRIu64 ": %s", list->lines.path, line->number, what);
 }
 
-/* Copies the field that begins at `at`. Returns where it ends, or SIZE_MAX on failure. */
 static size_t take_field(struct list *list, struct row *row, const struct line *line, size_t at, size_t *used,
                          struct error *error)
 {
@@ -40,7 +37,6 @@ static size_t take_field(struct list *list, struct row *row, const struct line *
     return at;
 }
 
-/* Reads the number that may precede the fields. Returns where the fields begin, or SIZE_MAX on failure. */
 static size_t take_order(struct list *list, const struct line *line, uint64_t i, struct error *error)
 {
     uint64_t order = 0;

@@ -2,10 +2,10 @@
 /* A list of rows with values for tasks. `hdss exec` writes it, perhaps while the job runs.
  *
  * The first line names the columns, and each other line is a task. Names and fields are separated by tabs, with \t for
- * a tab, \n for a newline, \r for a carriage return and \\ for a backslash. The last line is \. alone; until it is
+ * a tab, \n for a newline, \r for a carriage return and \\ for a backslash. The last line is \. alone; before it is
  * there, rows may be added. A line without its newline does not count yet.
  *
- * A row that begins with \#N and a tab is task N to the writer; other rows are numbered by their position. */
+ * A row that begins with \#N and a tab is task N for the writer. Other rows are numbered by their position. */
 #pragma once
 
 #include "common/util/error.h"
@@ -19,13 +19,12 @@ struct list {
     uint64_t rows;
     uint64_t title;
     uint64_t at;
-    uint64_t order; /* number of the row's task, from 1 */
-    bool is_wrong;  /* the requested row exists but is invalid */
+    uint64_t order;
+    bool is_wrong;
 };
 
-/* Begins a list without a file. Each row is given by list_give() and becomes row 0; names and fields are borrowed. The
- * first `count` of the columns have names; `path` stands for the list in errors. list_close() is required also on
- * failure. */
+/* Begins a list without a file. list_give() gives each row, which becomes row 0; names and fields are borrowed. The
+ * first `count` of the columns have names; `path` stands for the list in errors. Call list_close() even on failure. */
 int list_begin(struct list *list, const char *path, const struct piece *names, unsigned count, unsigned columns,
                struct error *error);
 int list_give(struct list *list, uint64_t order, const struct piece *fields, unsigned count, struct error *error);

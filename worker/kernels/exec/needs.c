@@ -40,7 +40,7 @@ int need_parse(enum need need, const char *text, size_t length, uint64_t *amount
         value = 10 * value + digit;
     }
     size_t unit = length - at;
-    if (unit > 1 && toupper((unsigned char)text[length - 1]) == 'B') /* the unit may be written as K, KB or KiB */
+    if (unit > 1 && toupper((unsigned char)text[length - 1]) == 'B')
         unit -= 1 + (unit == 3 && text[length - 2] == 'i');
     if (at > 0 && unit == 1 && need == NEED_MEMORY) {
         int shift = unit_shift(text[at]);

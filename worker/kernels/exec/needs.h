@@ -16,10 +16,9 @@ struct needs {
     uint64_t amount[NEEDS];
 };
 
-/* Needs are given for all tasks, or in the columns `cores`, `memory` and `gpus`. */
 struct needs_source {
-    struct needs all;       /* needs of a task that has no value in the column */
-    bool is_counted[NEEDS]; /* tasks wait for this resource, and a node that has too little refuses them */
+    struct needs all;
+    bool is_counted[NEEDS];
     int column[NEEDS];
 };
 
@@ -29,7 +28,7 @@ int need_parse(enum need need, const char *text, size_t length, uint64_t *amount
 #define NEED_TEXT_MAX 48
 const char *need_text(enum need need, uint64_t amount, char text[NEED_TEXT_MAX]);
 
-/* Not given: `memory` "", `cores` 0, `gpus` 0. */
+/* `memory` "", `cores` 0 and `gpus` 0 mean that these needs are not given. */
 int needs_init(struct needs_source *source, const struct tasks *tasks, uint64_t cores, const char *memory,
                uint64_t gpus, struct error *error);
 
@@ -46,5 +45,4 @@ static inline bool needs_differ(const struct needs_source *source)
 int needs_of_task(const struct needs_source *source, const struct tasks *tasks, struct needs *needs,
                   struct error *error);
 
-/* Fails if the node has less than the task needs: "needs 8 cores; this node has 2". */
 int needs_check(const struct needs *needs, const struct needs *has, struct error *error);

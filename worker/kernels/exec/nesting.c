@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* After one of these, a # begins a comment. */
 #define BEFORE_COMMENT " \t\n;&|()"
 
 void nesting_init(struct nesting *nesting, bool is_large)
@@ -34,7 +33,6 @@ static size_t nesting_leave(struct nesting *nesting, size_t bytes)
     return bytes;
 }
 
-/* A backtick ends its substitution and everything that was opened within it. */
 static size_t read_backtick(struct nesting *nesting)
 {
     for (unsigned i = nesting->depth; i > 0; i--)
@@ -50,8 +48,8 @@ static bool is_arithmetic(const struct nesting_level *level)
     return level->kind == NESTING_ARITHMETIC || level->kind == NESTING_BRACKETS;
 }
 
-/* True if single quotes are quotes here. In arithmetic, and in braces within double quotes, that depends on the shell.
- */
+/* True if single quotes are quotes here. In arithmetic, and in braces within double quotes, that depends on the
+ * shell. */
 static bool has_single_quotes(const struct nesting_level *level)
 {
     return !is_arithmetic(level) && !(level->kind == NESTING_BRACES && level->within_double);
@@ -64,7 +62,7 @@ static size_t read_ansi(struct nesting *nesting)
     return 2;
 }
 
-/* Shells disagree about some characters after $$: then the state is unknown. */
+/* Shells disagree about some characters after $$, so the state is then unknown. */
 static size_t read_two_dollars(struct nesting *nesting, const char *text, size_t length)
 {
     nesting->is_lost |= length > 2 && strchr("'({[", text[2]) != NULL;
@@ -100,7 +98,7 @@ static size_t read_opening(struct nesting *nesting, const char *text, size_t len
     return 1;
 }
 
-/* Reads a closing parenthesis. One after a pattern of `case` must not be taken for the end of $(..). */
+/* A parenthesis after a pattern of `case` must not be taken for the end of $(..). */
 static size_t read_closing(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -111,7 +109,7 @@ static size_t read_closing(struct nesting *nesting, const char *text, size_t len
         return nesting_leave(nesting, 1);
     } else if (level->kind == NESTING_ARITHMETIC) {
         const bool is_double = length > 1 && text[1] == ')';
-        nesting->is_lost |= !is_double; /* a single ")" ends it: it was not arithmetic but commands */
+        nesting->is_lost |= !is_double; /* a single ")" ends it, so it was not arithmetic but commands */
         return nesting_leave(nesting, is_double ? 2 : 1);
     }
     return 1;
@@ -239,7 +237,7 @@ size_t nesting_read(struct nesting *nesting, const char *text, size_t length)
     nesting->in_comment &= *text != '\n';
     if (!nesting->in_comment && !nesting->in_document)
         bytes = nesting_read_any(nesting, text, length);
-    bool goes_on = bytes > 1 || nesting->depth < depth; /* a # that follows belongs to the same word */
+    bool goes_on = bytes > 1 || nesting->depth < depth;
     nesting->before = nesting->depth > depth ? '(' : goes_on ? 'x' : *text;
     nesting->solid = strchr(" \t", nesting->before) != NULL ? nesting->solid : nesting->before;
     nesting->in_name = bytes == 1 && (isalnum((unsigned char)*text) || *text == '_') && (begins || nesting->in_name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows what a shell reads: its quotes and nested substitutions. A value that is inserted into a command line must
- * be quoted for its place, or the shell would execute it. There are places where nothing is inserted:
- * here-documents, substitutions with quoting rules of their own, and what follows text that shells read differently
+/* Follows what a shell reads: its quotes and nested substitutions. A value that is inserted into a command line must be
+ * quoted for its place, or the shell would execute it. There are places at which nothing can be inserted:
+ * here-documents, substitutions with quoting rules of their own, and text after something that shells read differently
  * or that only a full parser understands. There the state is unknown. */
 #pragma once
 
@@ -19,8 +19,8 @@ enum nesting_kind {
     NESTING_BRACES,
     NESTING_BACKTICKS
 };
-/* NESTING_ANSI: in $'..'. NESTING_NUMBER: in arithmetic. NESTING_COMMENT: up to a newline, which must not be
- * inserted. */
+/* NESTING_ANSI: in $'..'. NESTING_NUMBER: in arithmetic. NESTING_COMMENT: up to a newline, which a value must not
+ * contain. */
 enum nesting_place {
     NESTING_PLAIN,
     NESTING_SINGLE,
@@ -47,7 +47,7 @@ struct nesting {
     char solid;
     bool is_large;
     bool is_fish; /* within single quotes a backslash escapes a backslash and a quote */
-    bool in_name; /* the word so far consists of letters, digits and _ */
+    bool in_name;
     bool in_comment, in_document;
     bool begins_document;
     bool is_lost;
@@ -56,7 +56,6 @@ struct nesting {
 /* The text begins at the beginning of a line. `is_large`: the shell knows ((..)), $[..] and $'..', as bash does. */
 void nesting_init(struct nesting *nesting, bool is_large);
 
-/* Reads the token at `text` (`length` >= 1) and returns its length. */
 size_t nesting_read(struct nesting *nesting, const char *text, size_t length);
 
 enum nesting_place nesting_place(const struct nesting *nesting);

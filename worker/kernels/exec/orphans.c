@@ -17,11 +17,10 @@
 #include <unistd.h>
 
 /* A killed orphan takes a moment to end, and its children then become orphans of this process. So the search is
- * repeated after PAUSE_NS until it finds none or PATIENCE_NS have passed. */
+ * repeated after PAUSE_NS, until it finds none or PATIENCE_NS have passed. */
 #define PAUSE_NS    1000000
 #define PATIENCE_NS 2000000000u
 
-/* The orphans of this process. It is not known which job has left them, so all jobs share this. */
 static struct {
     unsigned jobs;
     pid_t *own; /* children that existed before the first job; owned */
@@ -30,7 +29,6 @@ static struct {
     bool is_reaper, was_reaper;
 } all;
 
-/* True for a child that is no orphan: it existed before, or is registered in this process. */
 static bool is_known(pid_t child)
 {
     size_t i = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Orphans: processes that tasks leave behind outside of their process groups.
  *
- * The process group of a task is killed with it. A process in a session of its own, such as a daemon, would survive
+ * The process group of a task is killed with it. But a process in a session of its own, such as a daemon, would survive
  * the run as a child of init. So the worker becomes the parent of each descendant that loses its own
- * (PR_SET_CHILD_SUBREAPER), reaps those that end, and kills the rest when it runs no more tasks. If the worker is
- * killed, its orphans survive. */
+ * (PR_SET_CHILD_SUBREAPER), reaps those that end, and kills the rest after its last task. If the worker is killed, its
+ * orphans survive. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,11 +14,9 @@ struct orphans {
 };
 
 /* Children that exist before the first job, and registered ones (common/os/children.h), do not count as orphans. Does
- * nothing if the system lacks the feature or /proc. Returns -1 if memory runs out; orphans_fini() is required also
- * then. */
+ * nothing if the system lacks the feature or /proc. Returns -1 if memory runs out. Call orphans_fini() even then. */
 int orphans_init(struct orphans *orphans);
 
 void orphans_collect(void);
 
-/* After the last job, kills all orphans and their descendants. Does nothing without orphans_init(). */
 void orphans_fini(struct orphans *orphans);

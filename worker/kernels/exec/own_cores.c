@@ -50,7 +50,6 @@ static bool claim_core(int socket, int core)
     return bind(socket, (const struct sockaddr *)&name, (socklen_t)bytes) == 0;
 }
 
-/* A core with hardware threads has several CPUs. */
 static void add_cpus(struct own_cores *cores, int core)
 {
     for (int cpu = core; cpu < cores->cpus; cpu++)

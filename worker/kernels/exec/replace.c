@@ -57,7 +57,8 @@ struct replacement replacement_read(const char *text, size_t length, const struc
     size_t ending;
     if (length == 0)
         return found;
-    found.field = field_of(text, length, names, fields); /* first, because the name of a column may end like a part */
+    /* First look for the whole name, because the name of a column may end like a part. */
+    found.field = field_of(text, length, names, fields);
     if (found.field != FIELD_UNKNOWN)
         return found;
     found.part = part_of_ending(text, length, &ending);
@@ -96,7 +97,6 @@ static struct piece extensions_of(struct piece field, unsigned count)
     return (struct piece){field.text + begin, field.length - begin};
 }
 
-/* All before the last slash; "." if there is none. */
 static struct piece folder_once(struct piece field)
 {
     const char *slash = memrchr(field.text, '/', field.length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resources of this node: see resources.h. Each amount is the least of what the system, the control groups of this
- * process and Slurm allow. */
+/* Resources of this node: see resources.h. Each amount is the least that the system, the control groups of this process
+ * and Slurm allow. */
 #include "worker/kernels/exec/resources.h"
 
 #include "common/os/cores.h"
@@ -16,8 +16,7 @@
 
 #define CONTROL_GROUPS "/sys/fs/cgroup"
 
-/* Returns the number in a variable of this process, or 0. The job's environment is not used, because it knows nothing
- * of this node. */
+/* Reads this process's environment instead of the job's, which knows nothing of this node. */
 static uint64_t number_of(const char *name)
 {
     const char *text = own_environment_get(name);
@@ -31,7 +30,6 @@ static void lower(uint64_t *bound, uint64_t to)
         *bound = to;
 }
 
-/* Reads an amount from the environment. Returns 1 if it is given, 0 if not, or -1. */
 static int take_stated(const char *name, enum need need, uint64_t *amount, struct error *error)
 {
     const char *text = own_environment_get(name);
@@ -61,14 +59,14 @@ static uint64_t read_limit(const char *folder, const char *name)
     char path[PATH_MAX];
     unsigned long long limit = 0;
     FILE *file = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path ? fopen(path, "re") : NULL;
-    if (file != NULL && fscanf(file, "%llu", &limit) != 1) /* "max": there is no limit */
+    /* "max" is no number: there is no limit. */
+    if (file != NULL && fscanf(file, "%llu", &limit) != 1)
         limit = 0;
     if (file != NULL)
         fclose(file);
     return limit;
 }
 
-/* Lowers the memory to the limits of a control group and of those above it. */
 static void lower_by_group(uint64_t *memory, const char *root, const char *group, const char *name)
 {
     char folder[PATH_MAX];
@@ -157,7 +155,6 @@ static int add_listed_gpus(struct resources *resources, const char *list, struct
     return 0;
 }
 
-/* Counts NVIDIA's device files: nvidia0, nvidia1, .. */
 static int add_gpus_of_system(struct resources *resources, struct error *error)
 {
     bool is_there[RESOURCES_GPUS_MAX] = {false};

@@ -18,7 +18,6 @@ struct row {
 
 void row_fini(struct row *row);
 
-/* Empties the row for reuse, and makes room for `bytes` of text. */
 int row_begin(struct row *row, size_t bytes);
 
 int row_add(struct row *row, size_t start, size_t length);

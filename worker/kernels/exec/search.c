@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds programs: see search.h. Only makes the list of paths: which one works is known after it was executed. */
+/* Finds programs: see search.h. This file only lists paths, because only execution shows which of them works. */
 #include "worker/kernels/exec/search.h"
 
 #include <limits.h>
@@ -11,7 +11,6 @@
 
 #define USUAL_FOLDERS "/usr/local/bin:/usr/bin:/bin"
 
-/* True if one of the folders is relative, so that its content depends on the task's folder. */
 static bool is_relative(const char *folders)
 {
     while (*folders == '/') {

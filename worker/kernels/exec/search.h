@@ -18,8 +18,8 @@ struct search {
 int search_init(struct search *search, const char *folders);
 void search_fini(struct search *search);
 
-/* The paths to try for `name`, in order, ended by NULL; valid until the next call. `found` is kept if the name is the
- * same as in the previous call. */
+/* The paths to try for `name`, in order, ended by NULL; valid until the next call. Keeps `found` if the previous call
+ * had the same name and no folder is relative. */
 const char *const *search_paths(struct search *search, const char *name);
 
 /* The first executable file of that name in the folders of $PATH, or NULL; valid until the next call. */

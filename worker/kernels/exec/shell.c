@@ -44,7 +44,6 @@ bool shell_is_fish(const char *path)
     return strcmp(program_of(path), "fish") == 0;
 }
 
-/* The user's shell, if it reads what bash reads: /bin/sh may read less. */
 static const char *users_shell(void)
 {
     const char *path = getenv("SHELL");

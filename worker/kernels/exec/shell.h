@@ -4,16 +4,15 @@
 
 #include <stdbool.h>
 
-#define SHELL_AUTO "auto" /* a shell runs only the lines that need one */
+#define SHELL_AUTO "auto"
 #define SHELL_NO   "no"
 #define SHELL_YES  "yes"
 
-/* The path of the shell for `wish`: one of the words above, or the name or path of a program. For a word it is $SHELL
- * if that is bash, ksh or zsh; otherwise bash; without bash, /bin/sh. Valid until the next call or a change of the
- * environment. */
+/* The path of the shell for `wish`, which is one of the words above, or the name or path of a program. For a word it is
+ * $SHELL if that is bash, ksh or zsh; otherwise bash; without bash, /bin/sh. Valid until the next call or a change of
+ * the environment. */
 const char *shell_path(const char *wish);
 
-/* True if the shell, judging by its name, reads what bash reads. */
 bool shell_is_large(const char *path);
 
 /* True for one of the words above, and for a program whose quoting rules are known. In a line for another program,
@@ -22,7 +21,6 @@ bool shell_is_known(const char *wish);
 
 #define SHELL_ACCEPTED "bash, dash, fish, ksh, mksh, sh, zsh, or a path that ends so"
 
-/* True for fish, in whose single quotes a backslash is special. */
 bool shell_is_fish(const char *path);
 
 /* True if only a shell can run the command `name`: a keyword, a builtin that is not also a program, such as `cd` and

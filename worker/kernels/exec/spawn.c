@@ -38,7 +38,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *c
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
     prctl(PR_SET_NAME, "hdss-guard");
-    /* Keep one descriptor and close all others of the worker: mpirun waits until its pipes are closed. */
+    /* Keep one descriptor and close all others of the worker, because mpirun waits until its pipes are closed. */
     dup2(guard->end, 0);
     close(1);
     close(2);
@@ -76,9 +76,9 @@ static int guard_begin(struct guard *guard, void *stack, size_t stack_bytes)
 static void guard_fini(struct guard *guard)
 {
     if (guard->process > 0) {
-        guard->order->clear = NULL; /* the worker removes the file itself */
+        guard->order->clear = NULL;
         close(guard->end);
-        kill(guard->process, SIGCONT); /* the guard may have been stopped */
+        kill(guard->process, SIGCONT);
         while (waitpid(guard->process, NULL, 0) < 0 && errno == EINTR)
             ;
         children_forget(guard->process);
@@ -88,8 +88,8 @@ static void guard_fini(struct guard *guard)
     *guard = (struct guard){.process = -1, .end = -1};
 }
 
-/* `stack`: for the guard's process, which gets a copy of it. On failure returns -1 with errno, and nothing was started.
- */
+/* `stack`: for the guard's process, which gets a copy of it. On failure returns -1 with errno, and nothing was
+ * started. */
 static int guard_init(struct guard *guard, void *stack, size_t stack_bytes)
 {
     *guard = (struct guard){.process = -1, .end = -1};
@@ -110,12 +110,10 @@ void guard_order_clearing(struct guard *guard, bool (*clear)(const char *path), 
     guard->order->clear = clear;
 }
 
-#define STACK_BYTES (64u << 10)
-#define SHELL       "/bin/sh"
-/* Exit status of a child that could not execute the program. It is not reported. */
+#define STACK_BYTES        (64u << 10)
+#define SHELL              "/bin/sh"
 #define STATUS_NEVER_BEGAN 127
 
-/* What parent and child share. The parent sleeps until the child has executed the program. */
 struct attempt {
     const struct spawn *spawn;
     const struct spawner *spawner;
@@ -149,7 +147,7 @@ void spawner_fini(struct spawner *spawner)
     spawner->stack = NULL;
 }
 
-/* Handled and ignored signals get their default action. Ignoring a signal first discards one that was sent to the
+/* Handled and ignored signals get their default action. Ignoring a drain signal first discards one that was sent to the
  * worker's process group before the child has left it. */
 static void reset_signals(const sigset_t *taken)
 {
@@ -161,7 +159,7 @@ static void reset_signals(const sigset_t *taken)
             sigaction(signal, &standard, NULL);
 }
 
-/* RLIMIT_DATA counts private writable memory. RLIMIT_AS would count reserved addresses, too: Java and CUDA reserve
+/* RLIMIT_DATA counts private writable memory. RLIMIT_AS would also count reserved addresses, and Java and CUDA reserve
  * many times what they need. */
 static void bound_memory(uint64_t bytes)
 {
@@ -175,7 +173,7 @@ static void bound_memory(uint64_t bytes)
 static void become(const struct spawn *spawn, const char *path)
 {
     execve(path, spawn->argv, spawn->environment);
-    if (errno == ENOEXEC) { /* a script without an interpreter line: as shells do */
+    if (errno == ENOEXEC) { /* Run a script without an interpreter line as shells do. */
         char *first = spawn->argv[0];
         spawn->argv[-1] = (char[]){SHELL};
         spawn->argv[0] = (char *)(uintptr_t)path;
@@ -184,8 +182,8 @@ static void become(const struct spawn *spawn, const char *path)
     }
 }
 
-/* Tries first the path at which the program was found last: trying all folders of PATH takes as long as a short task.
- */
+/* Tries first the path at which the program was found last: trying all folders of PATH takes as long as a short
+ * task. */
 static int become_program(const struct spawn *spawn)
 {
     int error = ENOENT;

@@ -16,9 +16,9 @@
 /* The guard: a process that waits for the end of its worker, and then kills the process group of the running task.
  *
  * A child can ask to be killed with its parent, but if a worker is killed its grandchildren survive. So each worker
- * that runs commands starts one guard. It sleeps until a pipe from the worker closes, and finds the process group in
- * shared memory. The task's process writes its group there before it executes the program: there is no gap, and a
- * task costs only two stores. */
+ * that runs commands starts one guard. The guard sleeps until a pipe from the worker closes, and finds the process
+ * group in shared memory. The task's process writes its group there before it executes the program, so no task is
+ * missed, and a task costs only two stores. */
 #define GUARD_PATH_MAX 96
 
 struct guard_order {
@@ -30,11 +30,11 @@ struct guard_order {
 struct guard {
     struct guard_order *order;
     pid_t process;
-    int end; /* write end of a pipe; the guard acts when it is closed */
+    int end;
 };
 
-/* If the worker is killed, the guard also calls `clear`, repeatedly until it returns true or some seconds have passed,
- * because the worker's files may still be in use. `clear` must not take locks or allocate. */
+/* If the worker is killed, the guard also calls `clear`, until it returns true or some seconds have passed, because the
+ * worker's files may still be in use. `clear` must not take locks or allocate. */
 void guard_order_clearing(struct guard *guard, bool (*clear)(const char *path), const char *path);
 
 struct spawner {
@@ -42,10 +42,10 @@ struct spawner {
     size_t stack_bytes;
     struct guard guard;
     sigset_t taken;
-    bool frees_cores; /* the child may use all cores, not only those that the worker is bound to */
+    bool frees_cores;
 };
 
-/* Returns -1 if memory, descriptors or processes run out; spawner_fini() is required also then. */
+/* Returns -1 if memory, descriptors or processes run out. Call spawner_fini() even then. */
 int spawner_init(struct spawner *spawner, bool frees_cores);
 void spawner_fini(struct spawner *spawner);
 
@@ -63,8 +63,8 @@ struct spawn {
 /* Returns the process ID, or -1 with errno if no path has worked. Sets `*process` to a pidfd or -1. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process);
 
-/* Makes the guard forget the process group. To be called before the leader is reaped, because after that its ID may be
- * given to another process. */
+/* Makes the guard forget the process group. Call it before the leader is reaped, because its ID may belong to another
+ * process after that. */
 static inline void spawn_forget(const struct spawner *spawner)
 {
     spawner->guard.order->group = 0;

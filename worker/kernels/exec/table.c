@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Copies the quoted field that begins at line->text[at]. Returns where it ends, or SIZE_MAX on failure. */
 static size_t take_quoted(struct row *row, const struct line *line, size_t at, size_t *used)
 {
     for (at++; at < line->length; at++) {
@@ -104,7 +103,6 @@ static bool is_value(const char *text)
     return (end > text && *end == '\0') || (stat(text, &status) == 0 && S_ISREG(status.st_mode));
 }
 
-/* True if the first line is probably a row, which would be lost if it were taken for the header. */
 static bool looks_like_value(const struct row *head, const struct piece *field)
 {
     char text[256];

@@ -20,7 +20,7 @@ static bool tasks_is_name(const char *name, size_t length, const char *wanted)
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
 }
 
-/* True if the name was probably meant to be that of a column. A misspelled one must not become part of the command. */
+/* True if the name was probably meant to be that of a column. A misspelled name must not become part of the command. */
 static bool looks_like_column(const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -91,8 +91,6 @@ static bool is_within_head(const struct tasks *tasks, const char *name, size_t l
            replacement_read(name, length, names_of(tasks), tasks->list.head.count).field >= 0;
 }
 
-/* Finds the values of a {..} that stands for fields. Returns 1 if it has set `values`, 0 if it is no replacement
- * string, or -1. */
 static int give_fields(struct tasks *tasks, const char *name, size_t length, struct values *values, struct error *error)
 {
     bool list = tasks_is_given(tasks->source.list);
@@ -148,7 +146,6 @@ static int check_source(const struct tasks_source *source, struct error *error)
     return source->follows && !list ? error_set(error, "follow= goes with list=FILE") : 0;
 }
 
-/* Checks the number of lines: one line is for all rows of the table, otherwise each row has a line. */
 static int match_table(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
@@ -165,7 +162,7 @@ static int match_table(struct tasks *tasks, struct error *error)
         source->tasks, lines, source->table, rows);
 }
 
-/* Takes over the list's count and digest. The digest must be the same on all ranks. */
+/* The digest must be the same on all ranks, so that of a growing list is only that of its first line. */
 static void take_list(struct tasks *tasks)
 {
     const struct list *list = &tasks->list;
@@ -174,14 +171,13 @@ static void take_list(struct tasks *tasks)
     tasks->digest = tasks->grows ? list->title : list->lines.digest;
 }
 
-/* Adds " {}" to a command that has no place for the row. */
 static int complete_command(struct tasks *tasks, struct error *error)
 {
     static const char place[] = " {}";
     const struct places places = {tasks_find_place, tasks};
     const char *command = tasks->source.command;
     size_t length = strlen(command);
-    tasks->row = &tasks->list.head; /* any row will do for this check */
+    tasks->row = &tasks->list.head;
     bool has_place = cmdline_has_place(command, length, &places);
     tasks->row = NULL;
     if (has_place || !tasks_is_given(command))
@@ -323,7 +319,6 @@ static int take_own_line(struct tasks *tasks, uint64_t i, struct line *line, str
     return 0;
 }
 
-/* Returns the line of task i. line->number is 0 if it is common to all tasks. */
 static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
 {
     const char *command = tasks->line != NULL ? tasks->line : tasks->source.command;
@@ -335,7 +330,6 @@ static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, s
     return 0;
 }
 
-/* True if rows are command lines, in which nothing is replaced. */
 static bool are_lines_rows(const struct tasks *tasks)
 {
     return !tasks_is_given(tasks->source.tasks) && !tasks_is_given(tasks->source.command);
@@ -350,7 +344,7 @@ static int tasks_complain(const struct tasks *tasks, const struct line *line, co
                      are_lines_rows(tasks) ? tasks->source.list : tasks->source.tasks, line->number, inner->text);
 }
 
-/* Splits the line, or makes a shell read it if it needs one. An empty row is an empty shell command. */
+/* Splits the line, or lets a shell read it if it needs one. An empty row is an empty shell command. */
 static int take_words(struct tasks *tasks, const struct line *line, struct error *error)
 {
     const struct places filled = {tasks_find_place, tasks}, *places = are_lines_rows(tasks) ? NULL : &filled;
@@ -413,7 +407,6 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
     return result;
 }
 
-/* Checks the command of a list that gets its rows later, with the header in place of a row. */
 static int check_command(struct tasks *tasks, struct error *error)
 {
     struct line line;
@@ -469,7 +462,7 @@ static void show_char(struct show *show, char c)
         if (show->length + 1 < show->size)
             show->text[show->length++] = *piece;
         else
-            show->size = 0; /* the text is cut off here */
+            show->size = 0;
 }
 
 static void show_word(struct show *show, const char *word, bool quoted)

@@ -2,8 +2,8 @@
 /* The tasks of a run: the command line of each.
  *
  * Command lines come from a file, one per task, or one command line is for all tasks. A table or list gives each task a
- * row of values; rows of a list may be the command lines themselves. Tasks count from 0 here, and from 1 for the user.
- */
+ * row of values; rows of a list may be the command lines themselves. Tasks count from 0 here, and from 1 for the
+ * user. */
 #pragma once
 
 #include "common/util/error.h"
@@ -15,8 +15,7 @@
 #include <stdbool.h>
 
 #define TASKS_COUNT_UNKNOWN (-1)
-/* Longest text of a command in the log. */
-#define TASKS_TEXT_MAX 4096
+#define TASKS_TEXT_MAX      4096
 
 struct tasks_source {
     const char *tasks; /* file of command lines; "" if there is none, as for the four members below */
@@ -26,9 +25,9 @@ struct tasks_source {
     const char *folder; /* where tasks run; may contain {..}; "": in the worker's folder */
     int64_t count;
     enum table_header header;
-    const char *shell; /* which lines a shell reads, and which shell: see shell.h; NULL: none does */
+    const char *shell; /* which lines a shell reads, and which shell: see shell.h; NULL: no shell */
     bool follows;
-    /* If the rows of the list are given by list_give(), `list` is only its name. `columns` 0: it is a file. */
+    /* `columns` 0: `list` is a file. Otherwise list_give() gives the rows, and `list` is only a name. */
     const struct piece *names;
     unsigned name_count, columns;
 };
@@ -41,25 +40,24 @@ struct tasks {
     char *shell;
     char *line; /* command line for the rows of a list; NULL: `source.command`; owned */
     uint64_t count;
-    uint64_t digest; /* digest of the files; of a list that may grow, only of its first line */
+    uint64_t digest; /* of the files; of a list that may grow, only of its first line */
     bool grows;
     char rank[12], node[12], slot[12];
-    uint64_t order; /* number of the current task, from 1: its position, or as the list says */
+    uint64_t order;
     char number[24];
-    bool is_wrong; /* tasks_get() has refused the task's row or line, so it has no words */
+    bool is_wrong;
     const struct row *row;
-    struct piece whole; /* the table's current row, unparsed */
+    struct piece whole;
     struct piece *pieces;
     size_t pieces_room;
     struct cmdline own; /* one word: the text made by tasks_fill(), or the command line in a row of the list */
     struct cmdline words;
-    struct cmdline folder; /* one word: where the task runs; no word: in the worker's folder */
+    struct cmdline folder;
 };
 
 int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct error *error);
 void tasks_close(struct tasks *tasks);
 
-/* Sets the values of {rank}, {node} and {%}. */
 void tasks_set_worker(struct tasks *tasks, unsigned rank, unsigned node, unsigned slot);
 
 /* Checks each task as tasks_get() does; if rows may be added, only the command. */
@@ -83,7 +81,6 @@ int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error);
  * call; NULL on failure. */
 const char *tasks_fill(struct tasks *tasks, uint64_t i, const char *text, struct error *error);
 
-/* Folder of the current task; "": the worker's folder. */
 static inline const char *tasks_folder(const struct tasks *tasks)
 {
     return tasks->folder.count == 0 ? "" : cmdline_at(&tasks->folder, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels written in Python: the module hdss-python.so, which is loaded on demand, so that nothing else needs an
- * interpreter. A process has one such kernel, which one thread calls. What is simpler in Python is in
+ * interpreter. A process has one such kernel, and one thread calls it. Whatever is simpler in Python is in
  * hdss_python.py, beside this module. */
 #include "worker/kernels/python/module.h"
 #include "common/config/element_type.h"
@@ -19,7 +19,7 @@ static struct {
     struct hdss_param params[HDSS_PARAMS_MAX + 1];
     unsigned param_count;
     bool variable;
-    bool is_warm; /* the interpreter was started before there was a job */
+    bool is_warm;
 } python;
 
 PyObject *python_support;
@@ -89,7 +89,7 @@ static const char *python_keep(PyObject *text)
 static int python_take_streams(PyObject *endings, struct hdss_loop *loop)
 {
     Py_ssize_t count = PyList_Size(endings);
-    /* one too many, so that the loop is refused */
+    /* One too many, so that the loop is refused. */
     loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1;
     for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
         if ((loop->stream[s].ending = python_keep(PyList_GetItem(endings, s))) == NULL)
@@ -137,7 +137,7 @@ static int python_describe(const union hdss_value *values, struct hdss_loop *loo
     return result;
 }
 
-/* For an open job the function is called beyond the iterations that it described, but the loop itself does not grow. */
+/* For an open job the function is called with more iterations than it described, but the loop itself does not grow. */
 static int python_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)iterations, (void)error;
@@ -170,7 +170,7 @@ static int python_run(void *instance, uint64_t first, uint64_t count, void *reco
         Py_XDECREF(object);
         return python_explain(error);
     }
-    int result = PyBuffer_ToContiguous(records, &buffer, buffer.len, 'C'); /* hdss_python.py has checked the length */
+    int result = PyBuffer_ToContiguous(records, &buffer, buffer.len, 'C');
     PyBuffer_Release(&buffer);
     Py_DECREF(object);
     return result == 0 ? 0 : python_explain(error);
@@ -198,7 +198,6 @@ static int put_item(struct hdss_output *output, uint64_t iteration, PyObject *it
     return result == 0 && has_failed && output->failed(output, iteration) < 0 ? -2 : result;
 }
 
-/* True if the function reports that its process cannot be used any more. */
 static bool is_unfit(void)
 {
     PyObject *type, *value, *trace;
@@ -230,7 +229,6 @@ static void close_kernel(void *instance)
     python_flush_prints();
 }
 
-/* Adds the folder of this module, where hdss_python.py is, and the current one, where the user's module is. */
 static int extend_path(void)
 {
     Dl_info info;
@@ -301,7 +299,6 @@ const char *python_text_of(PyObject *object, const char *attribute)
     return kept;
 }
 
-/* Starts the interpreter and imports the package in `folder` before there is a job. */
 EXPORT int hdss_python_warm(const char *folder, char error[HDSS_ERROR_MAX]);
 
 int hdss_python_warm(const char *folder, char error[HDSS_ERROR_MAX])
@@ -314,7 +311,6 @@ int hdss_python_warm(const char *folder, char error[HDSS_ERROR_MAX])
     return said != NULL ? 0 : python_explain(error);
 }
 
-/* Sets the environment of the job. */
 static int become(void)
 {
     PyObject *variables = PyList_New(0), *said = NULL;
@@ -332,7 +328,7 @@ static int become(void)
     return said != NULL ? 0 : -1;
 }
 
-/* Returns the kernel "MODULE.FUNCTION", which lives as long as the process, or NULL on failure. */
+/* Returns the kernel "MODULE.FUNCTION", which lives as long as the process; NULL on failure. */
 EXPORT const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
 
 const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX])
@@ -345,7 +341,7 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
     }
     python.kernel = PyObject_CallMethod(python_support, "Kernel", "s", name);
     if (python.kernel != NULL)
-        python_flush_prints(); /* importing the module may have printed something */
+        python_flush_prints();
     python.param_count = 0;
     if (python.kernel == NULL || python_take_params() < 0) {
         python_explain(error);

@@ -9,7 +9,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The module hdss_python, if python_start() has succeeded. */
+/* The module hdss_python, after python_start() has succeeded. */
 extern PyObject *python_support;
 
 int python_start(char error[HDSS_ERROR_MAX]);

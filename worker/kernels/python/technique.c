@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Techniques written in Python: classes of users, with an object for each state. What is simpler in Python is in
+/* Techniques written in Python: classes of users, with an object for each state. Whatever is simpler in Python is in
  * hdss_python.py: its Technique stands for the class, and its Cutter for an object. */
 #include "worker/kernels/python/module.h"
 
@@ -22,7 +22,7 @@ struct python_technique {
 
 struct python_cutter {
     PyObject *cutter;
-    /* error of a call that cannot return one; the next call that can returns it */
+    /* An error of a call that cannot return one; the next call that can return an error returns this one. */
     char failure[HDSS_TECHNIQUE_ERROR_MAX];
 };
 
@@ -34,7 +34,6 @@ static int technique_explain(char error[HDSS_TECHNIQUE_ERROR_MAX])
     return -1;
 }
 
-/* Returns None if there are no powers. */
 static PyObject *list_powers(const struct hdss_technique_loop *loop)
 {
     if (loop->powers == NULL) {
@@ -101,7 +100,6 @@ static uint64_t python_next(void *state, const struct hdss_technique_request *re
     }
     PyObject *size = PyObject_CallMethod(own->cutter, "next", "KKI", (unsigned long long)request->remaining,
                                          (unsigned long long)request->step, request->worker);
-    /* hdss_python.py has checked the range */
     const uint64_t chunk = size != NULL ? PyLong_AsUnsignedLongLong(size) : 0;
     Py_XDECREF(size);
     if (PyErr_Occurred() == NULL)
@@ -111,7 +109,6 @@ static uint64_t python_next(void *state, const struct hdss_technique_request *re
     return HDSS_TECHNIQUE_FAILED;
 }
 
-/* Ends a call that cannot return an error: keeps the error for a later call. */
 static void python_note(struct python_cutter *own, const char *call, PyObject *result)
 {
     char line[HDSS_TECHNIQUE_ERROR_MAX];
@@ -164,7 +161,6 @@ static int take_technique_params(struct python_technique *technique)
 {
     PyObject *list = PyObject_GetAttrString(technique->maker, "params");
     Py_ssize_t count = list != NULL ? PyList_Size(list) : -1;
-    /* hdss_python.py has checked the number */
     for (Py_ssize_t i = 0; i < count && i < HDSS_TECHNIQUE_PARAMS_MAX; i++) {
         const char *name, *kind, *fallback;
         if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sss", &name, &kind, &fallback))
@@ -200,7 +196,7 @@ static int make_python_technique(struct python_technique *technique, const char 
     technique->maker = PyObject_CallMethod(python_support, "Technique", "s", name);
     if (technique->maker == NULL)
         return -1;
-    python_flush_prints(); /* importing the module may have printed something */
+    python_flush_prints();
     technique->technique = (struct hdss_technique){
         .abi = HDSS_TECHNIQUE_ABI,
         .name = technique->name,
@@ -215,7 +211,7 @@ static int make_python_technique(struct python_technique *technique, const char 
     return take_technique_params(technique) == 0 && take_traits(technique) == 0 && PyErr_Occurred() == NULL ? 0 : -1;
 }
 
-/* Returns the technique "MODULE.CLASS", which lives as long as the process, or NULL on failure. */
+/* Returns the technique "MODULE.CLASS", which lives as long as the process; NULL on failure. */
 EXPORT const struct hdss_technique *hdss_python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
 const struct hdss_technique *hdss_python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX])
