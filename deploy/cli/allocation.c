@@ -51,7 +51,6 @@ static int read_slurm_nodes(struct hosts *hosts, struct error *error)
                : 0;
 }
 
-/* Slots of a host: its count in the variable, times `each`. */
 static int read_slurm_counts(struct hosts *hosts, const char *name, unsigned each, struct error *error)
 {
     unsigned *counts = calloc(hosts->count, sizeof *counts);
@@ -90,12 +89,12 @@ static int read_slurm(struct hosts *hosts, struct error *error)
         return read_slurm_counts(hosts, ALLOCATION_TASKS, each, error);
     if (variable("SLURM_JOB_CPUS_PER_NODE") != NULL)
         return read_slurm_counts(hosts, "SLURM_JOB_CPUS_PER_NODE", 1, error);
-    if (hosts->count == 1) /* CPUS_ON_NODE is about this node */
+    /* SLURM_CPUS_ON_NODE is about this node only. */
+    if (hosts->count == 1)
         hosts->items[0].slots = cores;
     return 0;
 }
 
-/* The more often a host is listed, the more slots it has. */
 static int parse_words(struct hosts *hosts, const char *text, struct error *error)
 {
     for (text += strspn(text, BLANKS); *text != '\0'; text += strspn(text, BLANKS)) {
@@ -163,7 +162,7 @@ static int64_t ask_slurm(void)
     snprintf(job, sizeof job, "--jobs=%.40s", variable("SLURM_JOB_ID"));
     capture(argv, text, sizeof text, CAPTURE_MS);
     text[strcspn(text, BLANKS)] = '\0';
-    return duration_parse(text, &seconds) == 0 && seconds < INT_MAX ? (int64_t)seconds : -1; /* UNLIMITED: -1 */
+    return duration_parse(text, &seconds) == 0 && seconds < INT_MAX ? (int64_t)seconds : -1;
 }
 
 int64_t allocation_seconds_left(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a batch system has given to the job of this process: nodes, their cores, and a time limit. It is read from
- * the environment of Slurm (SLURM_JOB_NODELIST and its counts), LSF (LSB_MCPU_HOSTS, LSB_DJOB_HOSTFILE or LSB_HOSTS)
- * or PBS (PBS_NODEFILE). */
+/* What a batch system has given to the job of this process: nodes, their cores, and a time limit. It is read from the
+ * environment of Slurm (SLURM_JOB_NODELIST and its counts), LSF (LSB_MCPU_HOSTS, LSB_DJOB_HOSTFILE or LSB_HOSTS) or PBS
+ * (PBS_NODEFILE). */
 #pragma once
 
 #include "common/util/error.h"
@@ -10,19 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Adds the job's nodes with their cores, in the job's order; none outside of a batch job. Fails if a variable, or
- * the file that it names, cannot be understood. */
+/* Adds the job's nodes with their cores, in the job's order. Outside of a batch job it adds nothing. Fails if a
+ * variable, or the file that it names, is malformed. */
 int allocation_read(struct hosts *hosts, struct error *error);
 
 bool allocation_is_there(void);
 
 bool allocation_is_slurm(void);
 
-/* Seconds until the batch system ends the job; -1: there is no limit, or it is not known. May ask Slurm. */
+/* Seconds until the batch system ends the job; -1 if there is no limit, or it is unknown. May run squeue. */
 int64_t allocation_seconds_left(void);
 
 #define ALLOCATION_TASKS "SLURM_TASKS_PER_NODE"
 
-/* In a Slurm job, returns a value for ALLOCATION_TASKS with which Open MPI's mpirun accepts host->ranks ranks on
- * each host; the caller frees it. Returns NULL in other jobs, or if memory runs out. */
+/* In a Slurm job, returns a value for ALLOCATION_TASKS with which Open MPI's mpirun accepts host->ranks ranks on each
+ * host; the caller frees it. Returns NULL in other jobs, or if memory runs out. */
 char *allocation_tasks(const struct hosts *hosts);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 struct argv {
-    char **items; /* a NULL follows the last */
+    char **items;
     unsigned count, capacity;
-    bool failed; /* memory has run out, and nothing is added any more */
+    bool failed; /* set if memory runs out; then nothing is added any more */
 };
 
 void argv_fini(struct argv *words);

@@ -24,7 +24,7 @@ enum ask_end control_ask(const char *path, const char *method, const char *targe
 struct listing {
     struct job_list *list;
     enum listed listed;
-    json_t *sets; /* NULL: sets are not listed; borrowed */
+    json_t *sets; /* borrowed; NULL: sets are not listed */
     bool failed;
 };
 
@@ -61,8 +61,6 @@ static void list_job(struct listing *listing, const char *path, const char *name
     snprintf(view->path, sizeof view->path, "%s", path);
 }
 
-/* Requests a page of the list of jobs, from number `from` on. Returns the first number of the next page; 0: this is
- * the last. */
 static uint64_t list_part(struct listing *listing, struct control_client *client, const char *name, uint64_t from,
                           struct census *census, struct control_answer *answer, enum ask_end *end)
 {

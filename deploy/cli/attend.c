@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000
-/* Longest wait for a change, after which the request is repeated. */
+/* A request waits at most this long for a change; then it is repeated. */
 #define WAIT_S 25
-/* How often to poll: the progress with a progress line, the progress without one, the output. */
+/* How often to look at the job: with a progress line, and without one. Output is requested at most every PRINTED_MS. */
 #define LOOK_MS      200
 #define REST_MS      10000
 #define PRINTED_MS   1000
@@ -45,7 +45,7 @@ struct attendance {
     int64_t printed_ms;
     bool is_over;
     unsigned asked;
-    unsigned ends; /* how often `side` has asked for the end of the job */
+    unsigned ends; /* 0: nothing was requested; 1: the job drains; 2: the job was cancelled */
 };
 
 int attend_signals(void)
@@ -81,7 +81,6 @@ static void say(struct attendance *at, const char *text)
     say_note(at->attended->program, line);
 }
 
-/* Colours the first word of the summary, as a run does. */
 static void print_first(const char *text, size_t length, int status)
 {
     size_t word = 0;
@@ -200,7 +199,6 @@ static void end_job(struct attendance *at, bool finishes)
         say(at, text);
 }
 
-/* Drains the job. The second call, or `now`, also ends what runs. */
 static void end_for_side(struct attendance *at, bool now)
 {
     const bool finishes = !now && at->ends == 0;
@@ -218,7 +216,6 @@ static void look_aside(struct attendance *at)
         end_for_side(at, wish != LAUNCH_DRAINS);
 }
 
-/* Returns true if hdss must end while the job goes on. */
 static bool take_signals(struct attendance *at)
 {
     struct signalfd_siginfo info;
@@ -259,7 +256,7 @@ static enum ask_end take_change(struct attendance *at, struct error *error)
     return end == ASK_ANSWERED && !at->is_over ? ask_for_change(at, error) : end == ASK_SILENT ? ASK_ANSWERED : end;
 }
 
-/* Returns an exit status, or a negative number if the job is over. */
+/* Returns an exit status, or -1 if the job is over. */
 static int attend_until_over(struct attendance *at)
 {
     struct error error;

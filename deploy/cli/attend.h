@@ -13,21 +13,21 @@ struct attended {
     const char *program;
     const char *set;
     uint64_t job;
-    const struct job *as; /* job options, for the progress line */
-    bool leaves;          /* a signal ends this process, not the job */
+    const struct job *as;
+    bool leaves;
     bool silent;
     int signals;
-    /* Work of the caller, which prints the job's output instead of this; NULL: none. Its first request to end, or
-     * the first signal, drains the job; the second one also ends what runs. */
+    /* Work of the caller, which prints the job's output itself; NULL: none. Its first request to end, or the first
+     * signal, drains the job; the second one cancels it. */
     const struct launch_side *side;
 };
 
-/* To be called before the job is submitted. Blocks the signals that cancel a job, except those that were ignored at
+/* Must be called before the job is submitted. Blocks the signals that cancel a job, except those that were ignored at
  * the start. Returns a descriptor for them, which stays open, or -1. */
 int attend_signals(void);
 
 bool attend_shows_progress(const struct job *as);
 
-/* Waits until the job is over, and returns its exit status. `last` (may be NULL) gets the last known state of the
- * job, which the caller owns, or NULL. `*asked`: a signal has cancelled the job. */
+/* Waits until the job is over, and returns its exit status. `last` (may be NULL) gets the last known state of the job,
+ * which the caller owns, or NULL. `*asked`: a signal has come. */
 int attend_job(struct control_client *client, const struct attended *attended, json_t **last, bool *asked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Capturing a program's output: see capture.h. */
+/* Captures a program's output: see capture.h. */
 #include "deploy/cli/capture.h"
 
 #include "common/os/clock.h"
@@ -21,7 +21,6 @@ static int64_t left_ms(int64_t until_ms)
     return left > 0 ? left : 0;
 }
 
-/* Starts the program in a process group of its own, with standard output at `out`. */
 static bool start(char *const *argv, int out, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -38,7 +37,6 @@ static bool start(char *const *argv, int out, pid_t *pid)
     return is_started;
 }
 
-/* False if the time is over before the text. */
 static bool read_text(int file, char *text, size_t size, int64_t until_ms)
 {
     ssize_t count = 1;
@@ -52,7 +50,6 @@ static bool read_text(int file, char *text, size_t size, int64_t until_ms)
     return true;
 }
 
-/* False if the time is over before the program. */
 static bool await_end(pid_t pid, int64_t until_ms)
 {
     pid_t ended;
@@ -73,7 +70,7 @@ void capture(char *const *argv, char *text, size_t size, int limit_ms)
     const bool is_started = start(argv, ends[1], &pid);
     close(ends[1]);
     const bool is_read = !is_started || read_text(ends[0], text, size, until_ms);
-    close(ends[0]); /* a program that says more ends by SIGPIPE */
+    close(ends[0]); /* if the program writes more, SIGPIPE ends it */
     if (!is_started || (is_read && await_end(pid, until_ms)))
         return;
     kill(-pid, SIGKILL);

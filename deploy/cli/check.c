@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks before the launch: see check.h.
  *
- * These are the checks that the leading rank makes (common/job/check.h, worker/dca/check.h); this is the supermaster
- * or, with --dca, the first worker. If it may run on another machine or in another folder, a file name may mean
- * another file there. Then only the words of the job are checked here, and the leading rank checks the rest after
+ * These are the checks that the leading rank makes (common/job/check.h, worker/dca/check.h). The leading rank is the
+ * supermaster or, with --dca, the first worker. If it may run on another machine or in another folder, a file name may
+ * mean another file there. Then only the words of the job are checked here, and the leading rank checks the rest after
  * its start. */
 #include "deploy/cli/check.h"
 
@@ -35,7 +35,6 @@ static bool launch_check_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0;
 }
 
-/* True if a file name may mean another file to the leading rank. */
 static bool leads_elsewhere(const struct launch_plan *launch_plan)
 {
     static const char *const options[] = {"-wdir", "--wdir", "-wd", "--wd", "--set-cwd-to-session-dir"};
@@ -45,7 +44,6 @@ static bool leads_elsewhere(const struct launch_plan *launch_plan)
     return !launch_plan_leads_here(launch_plan);
 }
 
-/* The words of a worker, its own and the job's, must be valid without a supermaster. */
 static int read_dca_words(const struct launch_plan *launch_plan, struct argv *words, struct worker_options *worker,
                           struct error *error)
 {
@@ -172,8 +170,6 @@ static void show_nothing(struct launch_plan *launch_plan)
     launch_plan->request.shown = text_take(&text);
 }
 
-/* Examines what an earlier run has left. A dry run also finds out how much of that is valid, for which it may have
- * to read the output. Prints a line if the earlier run is complete. */
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
     const struct job_setup *setup = &launch_plan->request.setup;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss chunks: which chunks a technique cuts, without a run, as a table or a picture. */
+/* hdss chunks: prints or draws the chunks that a technique cuts, without a run. */
 #include "deploy/cli/colour.h"
 #include "common/os/say.h"
 #include "deploy/cli/commands.h"
@@ -67,12 +67,11 @@ static void print_heading(const struct chunks_request *request, bool is_csv)
     putchar('\n');
 }
 
-/* Prints the next chunk of each series. Returns false if no series has one. */
 static bool print_step(const struct chunks_request *request, struct series *series, uint64_t step, bool is_csv)
 {
     struct chunk chunk;
     uint64_t counts[PLOT_SERIES_MAX] = {0};
-    unsigned columns = 0; /* up to the last series that has a chunk */
+    unsigned columns = 0;
     for (unsigned k = 0; k < request->spec_count; k++)
         if (series_next(&series[k], &chunk)) {
             counts[k] = chunk.count;
@@ -130,7 +129,6 @@ static int check_specs(const struct chunks_request *request, struct error *error
     return 0;
 }
 
-/* Says which file it has drawn: on standard error if a table goes to standard output. */
 static int draw_series(const struct chunks_request *request)
 {
     struct plot plot = {request->plot, &request->setup, request->specs, request->spec_count};

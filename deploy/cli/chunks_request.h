@@ -7,12 +7,12 @@
 #include "deploy/cli/series.h"
 
 struct chunks_request {
-    const char **specs; /* as given; borrowed from argv */
+    const char **specs; /* an owned array of words of argv */
     unsigned spec_count;
     const char *power, *order, *plot;
     bool iterations_given, workers_given;
     struct series_setup setup;
-    double *powers; /* like `asked`, pointed to by `setup`; owned */
+    double *powers; /* `powers` and `asked` are owned; `setup` points to them */
     unsigned *asked;
     const struct chunk_writer *writer;
 };
@@ -20,6 +20,6 @@ struct chunks_request {
 extern const struct options chunks_options;
 
 /* Parses the command line and checks all but the specs. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1;
- * chunks_request_fini() must always be called. */
+ * chunks_request_fini() must be called in all cases. */
 int chunks_request_init(struct chunks_request *request, int argc, char **argv, struct error *error);
 void chunks_request_fini(struct chunks_request *request);

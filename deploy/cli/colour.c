@@ -14,7 +14,6 @@ bool colour_is_on(int descriptor)
     return (none == NULL || none[0] == '\0') && terminal != NULL && strcmp(terminal, "dumb") != 0 && isatty(descriptor);
 }
 
-/* First removes a progress line from the terminal. */
 static void colour_say(const char *program, const char *text, const char *colour)
 {
     const bool is_terminal = isatty(STDERR_FILENO), is_on = colour_is_on(STDERR_FILENO);

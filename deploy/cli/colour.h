@@ -13,9 +13,9 @@
 #define COLOUR_BAD   "\033[31m"
 #define COLOUR_END   "\033[0m"
 
-/* True for a terminal with colours, unless the user has turned them off. */
 bool colour_is_on(int descriptor);
 
-/* Print "PROGRAM: TEXT" on standard error in one write, after plain() has made the text safe for a terminal. */
+/* These two print "PROGRAM: TEXT" on standard error in one write, after plain() has made the text safe for a
+ * terminal. */
 void say_error(const char *program, const char *text);
 void say_note(const char *program, const char *text);

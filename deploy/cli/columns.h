@@ -3,6 +3,6 @@
 #pragma once
 
 #define COLUMNS_MIN  40
-#define COLUMNS_NONE 4000 /* no terminal */
+#define COLUMNS_NONE 4000
 
 unsigned columns_of_output(void);

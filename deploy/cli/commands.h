@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of `hdss`: one table for finding, describing and completing them. */
+/* The commands of `hdss`: one table, by which they are found, described and completed. */
 #pragma once
 
 #include "common/config/options.h"
@@ -7,12 +7,12 @@
 enum operands {
     OPERANDS_NONE,
     OPERANDS_KERNEL,
-    OPERANDS_TECHNIQUE, /* or `auto` */
+    OPERANDS_TECHNIQUE,
     OPERANDS_TECHNIQUES,
     OPERANDS_FILE,
-    OPERANDS_RUNS, /* jobs that are not over */
+    OPERANDS_RUNS,
     OPERANDS_SETS,
-    OPERANDS_SESSIONS, /* sets, and jobs that are not over */
+    OPERANDS_SESSIONS,
     OPERANDS_COMMAND,
 };
 
@@ -22,10 +22,10 @@ struct grammar {
 };
 
 struct command {
-    const char *name; /* NULL ends the table */
+    const char *name;
     const char *words;
     const char *summary;
-    /* Gets its name as argv[0], prints its messages, and returns an enum exit_status. */
+    /* Gets its name as argv[0], prints its error messages, and returns an enum exit_status. */
     int (*run)(int argc, char **argv);
     void (*grammar)(struct grammar *grammar); /* NULL: the command is a separate program, see outside.h */
 };
@@ -82,5 +82,4 @@ int command_complete(int argc, char **argv);
 /* `result`: OPTIONS_HELP or OPTIONS_VERSION. Returns the exit status. Errors begin with `program`. */
 int show_page(const char *program, const struct options *options, int result);
 
-/* Ends a page with the name of the manual, and flushes. Returns as show_page() does. */
 int commands_end_page(const char *program);

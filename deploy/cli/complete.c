@@ -26,16 +26,15 @@
 
 struct place {
     struct grammar grammar;
-    const char *word;             /* the word, up to the cursor */
-    const struct option_row *row; /* the option of which the word is the value; NULL: none */
-    bool operands_only;           /* `--` is before the cursor */
+    const char *word;
+    const struct option_row *row;
+    bool operands_only;
     const char *kernel;
     int operands;
-    char *const *words; /* words before the cursor, by which the parameters that are given are known */
+    char *const *words;
     int count;
 };
 
-/* Offers the first `kept` characters of the word, followed by `text`. */
 static void offer(const struct place *place, size_t kept, const char *text, const char *ending, const char *about)
 {
     const char *begun = place->word + kept;
@@ -52,7 +51,6 @@ static void offer_names(const struct place *place, size_t kept, const char *what
     printf(":%s\t%.*s\n", what, (int)kept, place->word);
 }
 
-/* Offers the words of "ceil|floor", but no placeholder in capitals. */
 static void offer_choices(const struct place *place, size_t kept, const char *choices)
 {
     for (size_t length; *choices != '\0'; choices += length + (choices[length] == '|')) {
@@ -75,7 +73,6 @@ static bool complete_is_given(const char *list, const char *name)
     return false;
 }
 
-/* After "NAME:": PARAM=VALUE,... */
 static void offer_technique_params(const struct place *place, const char *name, const char *list)
 {
     const struct technique *technique = sched_find(name);
@@ -139,7 +136,6 @@ static void offer_jobs(const struct place *place, size_t kept)
     job_list_fini(&list);
 }
 
-/* Offers the values that a table entry such as "none|power", "measure|equal|FILE" or "SPEC" allows. */
 static void offer_values(const struct place *place, size_t kept, const struct option_row *row)
 {
     bool optional = row->value[0] == '[';

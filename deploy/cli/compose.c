@@ -45,7 +45,6 @@ static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
     return 0;
 }
 
-/* As many workers as can use all cores with their threads, but at least one per node. */
 static unsigned with_threads(const struct launch_plan *launch_plan, unsigned cores, unsigned nodes)
 {
     unsigned workers = launch_plan->line_up.threads > 0 ? cores / launch_plan->line_up.threads : nodes;
@@ -61,7 +60,6 @@ static int compose_check_list(const struct launch_plan *launch_plan, const struc
                      launch_plan->line_up.workers);
 }
 
-/* The cores of this machine that workers may use: all, or all but one for each master or for the supermaster. */
 static unsigned own_cores(const struct launch_plan *launch_plan)
 {
     unsigned cores = cores_usable(), taken = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;
@@ -118,7 +116,7 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* Masters that compute, or the supermaster, are workers, too: subtracts them from the ranks of workers. */
+/* With --masters-compute the masters, or without masters the supermaster, count as workers: subtracts them. */
 static int count_those_who_do_both(struct launch_plan *launch_plan, struct error *error)
 {
     const unsigned both = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;
@@ -174,7 +172,7 @@ int compose_deal(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* "NAME:RANKS,..." for the launcher, to be freed; NULL if memory runs out. */
+/* Returns "NAME:RANKS,..." for the launcher, which the caller frees. NULL if memory runs out. */
 static char *deal_ranks(struct launch_plan *launch_plan)
 {
     hosts_deal(&launch_plan->line_up.hosts, launch_plan->line_up.masters, launch_plan->line_up.workers);
@@ -205,7 +203,6 @@ static int add_launcher(struct launch_plan *launch_plan, struct argv *line, stru
     return result;
 }
 
-/* The options name the hosts of the program's ranks. Workers are `count` ones from `first` on. */
 static void compose_add_program_options(const struct launch_plan *launch_plan, struct argv *line, enum program program,
                                         unsigned first, unsigned count)
 {
@@ -229,8 +226,8 @@ static void compose_add_program_options(const struct launch_plan *launch_plan, s
     free(dealt);
 }
 
-/* Adds ranks that run `program`. Their hosts are those of `rank`, which differs from `program` if a pod's master
- * leads. */
+/* Adds ranks that run `program`, on the hosts of `rank`. The two differ in a pod, whose master takes the place of the
+ * supermaster. */
 static void add_context(const struct launch_plan *launch_plan, struct argv *line, char paths[PROGRAMS][PATH_MAX],
                         enum program program, enum program rank, unsigned first, unsigned count)
 {
@@ -243,8 +240,8 @@ static void add_context(const struct launch_plan *launch_plan, struct argv *line
         argv_add(line, names[program]);
 }
 
-/* If the supermaster is on another machine it cannot see that there is a terminal here, so the progress is set. The
- * user's options follow, so that they win. */
+/* A supermaster on another machine cannot see the terminal of this one, so the progress option is set here. The user's
+ * options follow, so that they win. */
 static void add_job(const struct launch_plan *launch_plan, struct argv *line)
 {
     static const char *const quiet[] = {"--progress", "never", "--summary", "none"};
@@ -258,14 +255,12 @@ static void add_job(const struct launch_plan *launch_plan, struct argv *line)
         argv_add(line, launch_plan->request.words.items[i]);
 }
 
-/* With --dca each worker also gets the options of the supermaster. */
 static void add_dca_job(const struct launch_plan *launch_plan, struct argv *line)
 {
     argv_add_all(line, &launch_plan->request.dca);
     add_job(launch_plan, line);
 }
 
-/* The value of a list option for one worker; NULL: it is not given or the standard. */
 static const char *compose_value_of(const struct argv *list, unsigned worker, const char *standard)
 {
     const char *value = list->count == 0 ? NULL : list->items[list->count == 1 ? 0 : worker];
@@ -285,7 +280,6 @@ static void compose_add_value(struct argv *line, const char *option, const char 
     argv_add(line, value);
 }
 
-/* Consecutive workers with the same slowdown and load are in one group. */
 static void compose_add_workers(const struct launch_plan *launch_plan, struct argv *line,
                                 char paths[PROGRAMS][PATH_MAX])
 {

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How ranks exchange messages, as the user wishes. The launcher depends on it. */
 enum carrier_wish {
     CARRIER_AUTO, /* shared memory if all ranks are on this machine and no option needs MPI; otherwise MPI */
     CARRIER_LOCAL,
@@ -24,7 +23,7 @@ enum carrier_wish {
 struct line_up {
     unsigned masters, workers;
     bool masters_given;
-    bool has_no_workers;  /* all of them come in pods */
+    bool has_no_workers;
     unsigned threads;     /* per worker; 0: one per core */
     bool single_threaded; /* the kernel is built in, and has no threads of its own */
     struct hosts hosts;
@@ -32,13 +31,13 @@ struct line_up {
     bool has_one_launch;
     struct hosts pod_hosts; /* hosts of the pods; only the supermaster is then launched here */
     bool allocated;         /* the hosts are those of a batch job, but not of Slurm's */
-    bool core_reserved;     /* each master has a core for itself */
+    bool core_reserved;
     struct argv slowdowns;
-    struct argv loads; /* busy processes beside each worker, as above */
+    struct argv loads;
 };
 
 struct launch_start {
-    const char *mpirun; /* NULL: not given */
+    const char *mpirun;
     enum carrier_wish carrier;
     bool carrier_given;
     char fork[PATH_MAX];
@@ -48,23 +47,23 @@ struct launch_start {
 };
 
 struct job_request {
-    struct argv words;       /* command line of the supermaster, from its name on */
-    struct argv dca;         /* --dca and its options, for each worker; empty: a supermaster leads */
-    const char *break_after; /* NULL: not given */
-    struct job_setup setup;  /* made from `words`, from which it borrows; check.h adds the loop */
+    struct argv words;
+    struct argv dca;
+    const char *break_after;
+    struct job_setup setup; /* made from `words`, from which it borrows; check.h adds the loop */
     bool described;
     bool checked;
-    char *shown;                        /* what a dry run prints after the line; owned */
-    const char *set;                    /* set that gets the job, instead of a launch; NULL: none; borrowed */
-    char journal[JOB_JOURNAL_PATH_MAX]; /* of a job that can be restarted; otherwise empty */
-    unsigned job_end;                   /* index in the line at which the supermaster's words end */
+    char *shown;     /* what a dry run prints after the line; owned */
+    const char *set; /* set that gets the job instead of a launch, borrowed; NULL: none */
+    char journal[JOB_JOURNAL_PATH_MAX];
+    unsigned job_end; /* index in the line at which the supermaster's words end */
 };
 
 struct launch_limits {
     unsigned restarts;
     bool restarts_given;
-    int64_t limit_s;  /* 0: that of the batch job; -1: none */
-    int64_t margin_s; /* how long before the limit the run drains; -1: not given */
+    int64_t limit_s; /* 0: the limit of the batch job; -1: none */
+    int64_t margin_s;
 };
 
 struct launch_plan {
@@ -74,9 +73,9 @@ struct launch_plan {
     struct launch_limits limits;
     const char *program;
     bool dry_run;
-    const char *launch_option; /* the first one that was given; NULL: none */
-    bool serves;               /* the supermaster serves a set, and there is no job */
-    bool is_pod;               /* a pod is launched, and a master leads */
+    const char *launch_option;
+    bool serves;
+    bool is_pod;
     bool elastic;
     bool has_pods_file;
     bool listens; /* pods may join, so workers need a master */
@@ -95,12 +94,11 @@ struct launch_plan {
 
 void launch_plan_fini(struct launch_plan *launch_plan);
 
-/* Decides on the numbers of masters and workers, and adds the launch line to `line`. */
 int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error);
 
 int compose_deal(struct launch_plan *launch_plan, struct error *error);
 
-/* Fails if the launch has no workers and none can join. */
+/* Fails if --pods-only or --listen contradicts other options. */
 int compose_check_workers(const struct launch_plan *launch_plan, struct error *error);
 
 /* Finds a program of HDSS: beside this one, or in ../libexec/hdss. */

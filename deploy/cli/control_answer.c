@@ -16,7 +16,6 @@ static const char *body_in(const char *bytes, size_t length)
     return end != NULL ? end + strlen(HEAD_END) : NULL;
 }
 
-/* Value of a header, which ends at the end of its line. The head has `size` bytes. NULL: there is no such header. */
 static const char *header_in(const char *head, size_t size, const char *name)
 {
     const size_t length = strlen(name);

@@ -8,17 +8,17 @@
 #include <stddef.h>
 
 struct control_answer {
-    int status;   /* 0: none */
-    json_t *json; /* NULL: the answer is text */
-    char *text;   /* if it is no JSON */
+    int status;
+    json_t *json; /* NULL: the answer is text, or an error */
+    char *text;
     size_t length;
 };
 
-/* Size of the answer that begins with these bytes. It is more than `length` if the head is incomplete, and SIZE_MAX
- * if the answer ends with the connection. */
+/* Size of the answer that begins with these bytes: more than `length` if its head is incomplete, SIZE_MAX if the answer
+ * has no length and ends with the connection. */
 size_t control_answer_size(const char *bytes, size_t length);
 
-/* For an HTTP error, returns -1 with the server's text in `error`; `answer` is filled in, too. */
+/* For an HTTP error, returns -1 with the server's text in `error`; `answer` then has only the status. */
 int control_answer_read(struct control_answer *answer, const char *bytes, size_t length, struct error *error);
 
 void control_answer_fini(struct control_answer *answer);

@@ -17,8 +17,7 @@
 
 #define ANSWER_MAX (64u << 20)
 #define PIECE      65536u
-/* How long to wait before the next attempt if the socket's queue is full. */
-#define TRY_MS 10
+#define TRY_MS     10
 
 static int64_t now_ms(void)
 {
@@ -92,7 +91,7 @@ static enum ask_end send_all(struct control_client *client, const char *bytes, s
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return end_with(client, ASK_GONE, error);
         if (sent < 0 && !wait_for(client->fd, POLLOUT, until_ms)) {
-            disconnect(client); /* some of the request was sent */
+            disconnect(client); /* part of the request may have been sent */
             return end_with(client, ASK_SILENT, error);
         }
         bytes += sent > 0 ? sent : 0;
@@ -124,7 +123,6 @@ enum ask_end control_client_send(struct control_client *client, const char *meth
     return end;
 }
 
-/* Returns false if memory runs out, or the answer is too long. */
 static bool make_room(struct control_client *client)
 {
     if (client->room - client->length >= PIECE)

@@ -7,15 +7,15 @@
 
 enum ask_end {
     ASK_ANSWERED,
-    ASK_REFUSED, /* the server has answered with an error, or is no control socket */
+    ASK_REFUSED, /* the server has answered with an error, or its answer cannot be read */
     ASK_SILENT,
-    ASK_GONE, /* nothing listens, or the run or set has ended meanwhile */
+    ASK_GONE, /* nothing listens, or the run or set has ended */
 };
 
 struct control_client {
     char path[CONTROL_PATH_MAX];
     int fd;
-    bool was_used; /* a request was answered over it */
+    bool was_used;
     char *bytes;
     size_t length, room;
 };
@@ -28,8 +28,8 @@ void control_client_fini(struct control_client *client);
 enum ask_end control_client_send(struct control_client *client, const char *method, const char *target,
                                  const char *body, int timeout_ms, struct error *error);
 
-/* Receives the answer, which the caller owns, whatever is returned. Sets `error` unless it returns ASK_ANSWERED.
- * After ASK_SILENT it may be called again, to go on. */
+/* Receives the answer, which the caller must free in all cases. Sets `error` unless it returns ASK_ANSWERED. After
+ * ASK_SILENT it may be called again, to continue. */
 enum ask_end control_client_take(struct control_client *client, int timeout_ms, struct control_answer *answer,
                                  struct error *error);
 

@@ -33,7 +33,7 @@ static void curve_write_group(struct curve *curve)
 {
     if (curve->chunks == 0)
         return;
-    bool rises = curve->group.last > curve->group.first; /* the order that needs fewer points */
+    bool rises = curve->group.last > curve->group.first;
     point(curve, curve->group.step, curve->group.first);
     point(curve, curve->group.step, rises ? curve->group.least : curve->group.most);
     point(curve, curve->group.step, rises ? curve->group.most : curve->group.least);

@@ -12,7 +12,7 @@
 enum { CURVE_EXACT_BITS = 11 };
 #define CURVE_EXACT (1u << CURVE_EXACT_BITS)
 
-/* The same for chunks that may have a marker. */
+/* The same groups for markers: the first chunk of each may have one. */
 enum { CURVE_MARK_BITS = 6, CURVE_MARKS = (1 << CURVE_MARK_BITS) + ((64 - CURVE_MARK_BITS) << (CURVE_MARK_BITS - 1)) };
 
 struct curve_mark {
@@ -22,7 +22,7 @@ struct curve_mark {
 struct curve {
     FILE *file; /* gets a line "x y" for each point; borrowed */
     uint64_t chunks, least, most;
-    bool grouped; /* different sizes were drawn as a range */
+    bool grouped;
     struct {
         uint64_t step, first, least, most, last;
     } group;

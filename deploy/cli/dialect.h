@@ -11,7 +11,7 @@
 typedef void variable_setter(const char *name, const char *value, void *context);
 
 struct dialect {
-    /* True if ranks survive the loss of another one. NULL: never. */
+    /* True if the other ranks survive the loss of a rank. NULL: never. */
     bool (*survives)(const struct launch_plan *launch_plan);
 
     /* Fails if the launcher cannot start the plan, whose ranks have been distributed. NULL: it always can. */
@@ -30,11 +30,10 @@ struct dialect {
      * beside it must not have. NULL: nothing. */
     void (*enter)(void);
 
-    /* Removes the files that a launcher with this process ID has left on this machine, if it was killed. NULL: it
-     * leaves none. */
+    /* Removes the files that a killed launcher with this process ID has left on this machine. NULL: it leaves none. */
     void (*clear)(pid_t launcher);
 
-    /* Called before and after a launch. Protects files on this machine that launchers of several runs share. NULL:
+    /* Called before and after a launch. They protect files on this machine that launchers of several runs share. NULL:
      * there are none. */
     void (*keep)(const struct launch_plan *launch_plan);
     void (*let_go)(void);
@@ -48,15 +47,12 @@ extern const struct dialect openmpi_dialect, mpich_dialect, without_mpi_dialect;
  * mpirun. */
 unsigned openmpi_job_number_5(const char *host, long launcher);
 
-/* The dialect of the plan's launcher or, if its family is unknown, of the default carrier. */
 const struct dialect *dialect_of(const struct launch_plan *launch_plan);
 
 /* True if all ranks run on this machine: the user, the launcher's environment and the batch system name no other. */
 bool launch_plan_is_here(const struct launch_plan *launch_plan);
 
-/* True if the leading rank runs on this machine. If the launcher itself is told the machines, that is unknown, and
- * this is false. */
+/* True if the leading rank runs on this machine. False if only the launcher knows the machines. */
 bool launch_plan_leads_here(const struct launch_plan *launch_plan);
 
-/* True if the user names machines in options of the launcher. */
 bool launch_plan_names_hosts(const struct launch_plan *launch_plan);

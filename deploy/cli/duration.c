@@ -23,7 +23,6 @@ static double unit_seconds(const char *name, size_t length)
     return 0;
 }
 
-/* Parses numbers with units, such as "1h30m", or a number of seconds. */
 static int parse_units(const char *text, double *seconds)
 {
     double total = 0, number;
@@ -55,14 +54,13 @@ static int duration_take_part(const char **text, uint64_t *number)
     return 0;
 }
 
-/* "10:30", "2:00:00" and "1-12:00:00". */
 static int parse_clock(const char *text, uint64_t *seconds)
 {
     uint64_t days = 0, total = 0, part;
     if (duration_take_part(&text, &part) < 0)
         return -1;
     int parts = 1, least = 1;
-    if (*text == '-') { /* hours, minutes and seconds must follow */
+    if (*text == '-') {
         days = part;
         least = 3;
         text++;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Leaves out quotes and backslashes, because GNU parallel quotes in other ways. For a newline its log has NUL, and
- * that of HDSS \n. */
+/* The log of GNU parallel quotes in other ways, so quotes and backslashes are left out. It has NUL for a newline; that
+ * of HDSS has \n, of which the n is left. */
 static uint64_t digest_command(enum task_log kind, const char *text, size_t length)
 {
     char plain[TASKS_TEXT_MAX];
@@ -55,7 +55,6 @@ static int compare_tasks(const void *one, const void *other)
                                   : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Of several lines of a task the last one is kept. */
 static void sort_tasks(struct earlier *earlier)
 {
     size_t kept = 0;
@@ -75,7 +74,6 @@ size_t earlier_failed(const struct earlier *earlier)
     return failed;
 }
 
-/* Digest of the command, or 0 if the task has not finished. */
 static uint64_t digest_of(const struct earlier *earlier, uint64_t number)
 {
     size_t from = 0;
@@ -141,7 +139,6 @@ static bool depends_on_worker(const char *command)
     return strstr(command, "{%}") != NULL || strstr(command, "{rank}") != NULL || strstr(command, "{node}") != NULL;
 }
 
-/* Reads the log again for the line of a task, to report what differs. */
 static int find_line(const struct earlier *earlier, uint64_t task, char command[200], uint64_t *number)
 {
     struct task_row row;

@@ -19,27 +19,25 @@ struct earlier_task {
 };
 
 struct earlier {
-    const char *log; /* NULL: none */
+    const char *log;
     enum task_log kind;
     bool again_failed;
-    struct earlier_task *tasks_done; /* ordered by number */
+    struct earlier_task *tasks_done;
     size_t count, capacity;
     struct tasks_source source;
-    struct tasks tasks; /* with the row that is compared */
+    struct tasks tasks;
     bool is_open;
 };
 
-/* Reads the log if it exists. `source` describes the commands. */
 int earlier_read(struct earlier *earlier, const char *log, bool again_failed, const struct tasks_source *source,
                  struct error *error);
 void earlier_fini(struct earlier *earlier);
 
-/* Number of failed tasks. */
 size_t earlier_failed(const struct earlier *earlier);
 
-/* True if the task, counted from 1, must not be run. */
 bool earlier_has(const struct earlier *earlier, uint64_t number);
 
-/* Compares the command of this task's row. Fails with the log line of the task if it differs. */
+/* Compares the command of this task's row with the one in the log. If they differ, fails with a message that names the
+ * line. */
 int earlier_compare(struct earlier *earlier, uint64_t number, const struct arguments *names,
                     const struct arguments *row, struct error *error);

@@ -43,10 +43,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* OWN_NAME_BYTES is for the name of the private folder and the names in it. */
 enum { PATH_BYTES = 1000, OWN_NAME_BYTES = 80, TASK_BYTES = 2 * CMDLINE_BYTES_MAX };
-/* If a list is complete within INPUT_WAIT_MS, the launch waits for that. Later, ROWS_AT_ONCE rows are read at a time,
- * and at most ROWS_AHEAD rows are in the list that are not done. */
+/* The launch waits at most INPUT_WAIT_MS for a complete list. Later ROWS_AT_ONCE rows are read at a time, and at most
+ * ROWS_AHEAD rows of the list are not done. */
 enum { INPUT_WAIT_MS = 100, LOOK_MS = 20, HALT_LOOK_MS = 5, ROWS_AT_ONCE = 10000, ROWS_AHEAD = 200000 };
 
 struct exec_run {
@@ -54,28 +53,28 @@ struct exec_run {
     struct task_list list;
     uint64_t number;
     struct earlier earlier;
-    char output[PATH_BYTES]; /* file of the job's results */
+    char output[PATH_BYTES];
     bool is_complete;
     bool is_asked;
-    bool is_gone;  /* the reader of standard output has gone */
-    bool gives_up; /* the run ends because its first tasks could not be started */
+    bool is_gone;
+    bool gives_up;
     bool is_remote;
     bool has_more;
     struct rows held; /* with --delay: the next row; empty if it has not been read */
     uint64_t next_ns; /* with --delay: when the next row is due; 0 until the ranks have begun */
     int out;
-    bool follows; /* this process prints the output of tasks */
+    bool follows;
     struct follow follow;
-    struct tasks rows; /* for the values in tags and in names of files */
+    struct tasks rows;
     bool reads_rows;
-    struct error error; /* what has failed in this process during the launch */
+    struct error error;
 };
 
-/* Files of this process, which a signal handler removes if the signal comes before the launch. */
+/* Files of this process. A signal handler removes them if the signal comes before the launch. */
 static struct {
     struct held_folder folder;
     char list[PATH_BYTES + 8];
-    char live[PATH_BYTES + 8]; /* folder for what running tasks write; empty: none */
+    char live[PATH_BYTES + 8];
     volatile sig_atomic_t is_launched, is_asked;
 } own = {.folder.fd = -1};
 
@@ -92,7 +91,7 @@ static void exec_take_signal(int number)
         rmdir(own.live);
     if (own.folder.path[0] != '\0')
         rmdir(own.folder.path);
-    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* fails if the terminal was closed */
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
     (void)written;
     _exit(EXIT_STATUS_DRAINED);
 }
@@ -102,7 +101,6 @@ static bool exec_is_asked(void)
     return own.is_asked != 0;
 }
 
-/* A signal that was ignored when this process started stays ignored. */
 static void exec_take_signals(void)
 {
     struct sigaction action = {.sa_handler = exec_take_signal, .sa_flags = SA_RESTART}, before;
@@ -111,14 +109,14 @@ static void exec_take_signals(void)
             sigaction(drain_signals[i], &action, NULL);
 }
 
-/* True if ranks may be on other machines, which do not see this machine's temporary folders. */
+/* True if ranks may be on other machines, which do not see the temporary folders of this machine. */
 static bool exec_is_remote(const struct exec_request *request)
 {
     struct hosts hosts = {0};
     for (unsigned i = 0; i < request->words.count; i++)
         if (strncmp(request->words.items[i], "--host", 6) == 0 || strncmp(request->words.items[i], "--listen", 8) == 0)
             return true;
-    if (request->set != NULL) /* its workers may be on any machine */
+    if (request->set != NULL)
         return true;
     const bool is_allocated = allocation_read(&hosts, NULL) == 0 && hosts.count > 0;
     hosts_fini(&hosts);
@@ -131,7 +129,6 @@ static bool make_folder_in(const char *base, const char *name)
     return strlen(base) <= PATH_BYTES - OWN_NAME_BYTES && held_folder_make(&own.folder, base, name) == 0;
 }
 
-/* Makes the private folder in TMPDIR. If that fails, makes it in the first possible of `others`, with a message. */
 static int make_local_folder(struct error *error)
 {
     static const char *const others[] = {"/tmp", "/dev/shm", "."};
@@ -154,7 +151,7 @@ static int make_local_folder(struct error *error)
                      wanted, strerror(why));
 }
 
-/* Makes the private folder in the working directory, because ranks on other machines must see it. */
+/* The private folder is in the working directory, because ranks on other machines must see it. */
 static int make_shared_folder(struct error *error)
 {
     if (make_folder_in(".", ".hdss-exec"))
@@ -184,7 +181,8 @@ static int make_place(struct exec_run *run, struct error *error)
     return mkdir(own.live, 0700) == 0 ? 0 : error_set(error, "%.300s: %s", own.live, strerror(errno));
 }
 
-/* Removes the list of arguments. With --output it stays if the run is not finished, because --resume needs it. */
+/* Removes the private folder or, with --output, the list. The list stays if the run is not finished, because --resume
+ * needs it. */
 static void remove_place(const struct exec_run *run, int status)
 {
     if (own.folder.path[0] != '\0')
@@ -194,7 +192,6 @@ static void remove_place(const struct exec_run *run, int status)
         unlink(own.list);
 }
 
-/* Says why the named program cannot be run, and what to type instead. */
 static int refuse_program(const char *name, struct error *error)
 {
     struct stat status;
@@ -213,8 +210,7 @@ static int refuse_program(const char *name, struct error *error)
                            name);
 }
 
-/* True if there is such a program. Only called for a command without a shell, if tasks find programs at the same places
- * as this process. */
+/* Only called if tasks find programs at the same places as this process. */
 static bool is_there(const char *program)
 {
     struct stat status;
@@ -245,7 +241,6 @@ static int check_program(const struct exec_run *run, struct error *error)
     return result;
 }
 
-/* If each row is a command of its own: checks the row as a common command would be checked. */
 static int exec_check_row(const struct exec_run *run, const struct arguments *row, struct error *error)
 {
     struct error reason;
@@ -261,7 +256,6 @@ static int exec_check_row(const struct exec_run *run, const struct arguments *ro
     return result;
 }
 
-/* Names the columns unless they have names: there are at least as many as the first row has fields. */
 static void name_columns(struct exec_run *run, unsigned fields)
 {
     const struct arguments names = sources_names(run->request.sources);
@@ -269,7 +263,6 @@ static void name_columns(struct exec_run *run, unsigned fields)
         task_list_name(&run->list, names.fields, names.count, fields > names.count ? fields : names.count);
 }
 
-/* Reads the next row that must be run, skipping those of an earlier run. Returns an enum sources_result or -1. */
 static int next_row(struct exec_run *run, bool waits, struct arguments *row, struct error *error)
 {
     const struct arguments names = sources_names(run->request.sources);
@@ -306,7 +299,6 @@ static int complete_list(struct exec_run *run, struct error *error)
     return task_list_end(&run->list, true, error);
 }
 
-/* Waits for input from a pipe until `end_ms`. False if none has come. */
 static bool wait_for_input(const struct exec_run *run, int64_t end_ms)
 {
     const int64_t left_ms = end_ms - launch_clock_ms();
@@ -314,7 +306,7 @@ static bool wait_for_input(const struct exec_run *run, int64_t end_ms)
     return left_ms > 0 && poll(&polled, 1, (int)left_ms) > 0;
 }
 
-/* True if a column says which tasks wait for others. Then all tasks must be known before any begins. */
+/* True if a column says which tasks wait for others. Then all tasks must be known before the first begins. */
 static bool exec_has_order(const struct exec_run *run)
 {
     const struct arguments names = sources_names(run->request.sources);
@@ -325,7 +317,6 @@ static bool exec_has_order(const struct exec_run *run)
     return found;
 }
 
-/* Refuses options that read arguments bit by bit, and those that leave out tasks, if tasks wait for others. */
 static int exec_check_order(const struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;
@@ -339,8 +330,8 @@ static int exec_check_order(const struct exec_run *run, struct error *error)
                : 0;
 }
 
-/* Writes the list as far as it is known soon. A list that is complete before the launch is better, but a pipe may have
- * no end. Always waits for the first row. */
+/* Writes the rows that come soon. A launch with a complete list is better, but a pipe may have no end. Waits for the
+ * first row in any case. */
 static int begin_list(struct exec_run *run, struct error *error)
 {
     if (run->request.output != NULL && file_check_folder(run->request.output, error) < 0)
@@ -374,7 +365,6 @@ static void add_kernel(const struct exec_run *run, struct argv *words)
         argv_add_format(words, "spill=%s", own.folder.path);
 }
 
-/* Number of workers to launch, but no more than there are tasks; 0: as many as `hdss run` chooses. */
 static unsigned exec_workers(const struct exec_run *run)
 {
     const struct exec_request *request = &run->request;
@@ -424,7 +414,6 @@ static int show_commands(const struct exec_run *run, struct error *error)
     return result;
 }
 
-/* Opens the list, from which tags and names of files get their values. */
 static int begin_rows(struct exec_run *run, struct error *error)
 {
     const struct tasks_source source = {.tasks = "",
@@ -448,7 +437,6 @@ static const char *exec_tag_of(void *context, uint64_t task)
     return tag != NULL ? tag : "";
 }
 
-/* Sets the path of a task's files: the template with its values; if the template has no {..}, a folder below it. */
 static int exec_files_of(void *context, uint64_t task, char path[PATH_MAX], struct error *error)
 {
     struct exec_run *run = context;
@@ -499,7 +487,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Limit of tasks in the list that are not done. With --delay a task must not wait in the list, so there are only as
+/* How many tasks of the list may be unfinished. With --delay a task must not wait in the list, so there are only as
  * many as workers. */
 static uint64_t rows_ahead(const struct exec_run *run)
 {
@@ -512,7 +500,7 @@ static bool has_room(const struct exec_run *run)
     return run->list.rows - run->follow.done < rows_ahead(run);
 }
 
-/* With --delay: reads the next row and keeps it until it is due, so that it is known whether there is another one.
+/* With --delay: reads the next row and keeps it until it is due, so that it is known whether another one follows.
  * Returns an enum sources_result or -1. */
 static int hold_row(struct exec_run *run, struct error *error)
 {
@@ -551,7 +539,6 @@ static int feed_slowly(struct exec_run *run, struct error *error)
     return result == SOURCES_END ? complete_list(run, error) : result < 0 ? -1 : 0;
 }
 
-/* Reads further rows, but not too far ahead of the tasks that are done. */
 static int feed(struct exec_run *run, struct error *error)
 {
     run->has_more = false;
@@ -568,22 +555,20 @@ static int feed(struct exec_run *run, struct error *error)
     return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
 }
 
-/* True if the reader of the output has gone, as in `hdss exec .. | head`. That is not an error. */
 static bool reader_is_gone(const struct exec_run *run)
 {
     struct pollfd polled = {.fd = run->out};
     return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
 }
 
-/* True if the first tasks could not be started: then usually the others cannot be started either. */
+/* True if none of the first tasks could be started: then usually the others cannot be started either. */
 static bool is_hopeless(const struct exec_run *run)
 {
     enum { FIRST_TASKS = 3 };
     return !run->request.says_halt && run->follow.done >= FIRST_TASKS && run->follow.not_started == run->follow.done;
 }
 
-/* The first row is in the list before the ranks exist, so the delay of the second one counts from the begin of the
- * ranks. */
+/* The first row is in the list before the ranks begin, so the delay of the second row counts from their beginning. */
 static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
 {
     struct exec_run *run = context;
@@ -600,7 +585,6 @@ static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
     return halts || run->gives_up || run->error.text[0] != '\0' ? LAUNCH_DRAINS : LAUNCH_GOES_ON;
 }
 
-/* The earlier of two times; -1 means never. */
 static int earlier_ms(int a, int b)
 {
     return a < 0 || (b >= 0 && b < a) ? b : a;
@@ -633,7 +617,7 @@ static unsigned exec_wait_for(void *context, struct pollfd *polled)
                        (has_room(run) || run->request.delay_ns > 0);
     unsigned count = 0;
     polled[count++] = (struct pollfd){.fd = follow_blocked_on(&run->follow), .events = POLLOUT};
-    polled[count++] = (struct pollfd){.fd = run->out, .events = 0}; /* reports an error if the reader goes */
+    polled[count++] = (struct pollfd){.fd = run->out, .events = 0}; /* still reports an error if the reader ends */
     if (reads)
         polled[count++] = (struct pollfd){.fd = sources_descriptor(run->request.sources), .events = POLLIN};
     return count;
@@ -644,7 +628,6 @@ static bool exec_has_printed(void *context)
     return follow_has_printed(&((struct exec_run *)context)->follow);
 }
 
-/* Width of the lines that this process prints: that of the terminal, if there is one. */
 static unsigned exec_width(void)
 {
     enum { LEAST = 40, MOST = 200 };
@@ -654,7 +637,6 @@ static unsigned exec_width(void)
     return size.ws_col < LEAST ? LEAST : size.ws_col;
 }
 
-/* If the run was asked to stop: says how many tasks have ended. */
 static void say_stopped(const struct exec_run *run)
 {
     char done[HUMAN_MAX], all[HUMAN_MAX];
@@ -681,7 +663,6 @@ static void say_failures(const struct exec_run *run)
     free(lines);
 }
 
-/* Ends the printing after the ranks have ended. Returns the exit status of the whole. */
 static int end_follow(struct exec_run *run, int status, struct error *error)
 {
     struct error unread;
@@ -746,7 +727,7 @@ static int launch_tasks(struct exec_run *run, struct error *error)
     return status;
 }
 
-/* Reads from the task log what an earlier run has done. With --output the journal contains that instead. */
+/* Reads from the task log what an earlier run has done. With --output the journal has that instead. */
 static int begin_earlier(struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;
@@ -811,7 +792,6 @@ static int exec_tasks(struct exec_run *run, struct error *error)
     return run->follows ? end_follow(run, status, error) : status;
 }
 
-/* Prints the error. The path of the private list is replaced by "the list of arguments". */
 static void exec_complain(const struct error *error)
 {
     const char *text = error->text, *at;

@@ -28,7 +28,7 @@
 
 #define EXEC_TIME_ACCEPTED "seconds, or numbers with ms, s, m, h or d, as 1h30m"
 
-/* ALL_WORKERS: number of workers for -j 0, which asks to run all tasks at once. */
+/* -j 0 asks to run all tasks at once; it gets ALL_WORKERS workers. */
 enum { ALL_WORKERS = 256, WORKERS_MAX = 1 << 20, TRIES_MAX = 1001, PER_TASK_MAX = 100000 };
 
 static int exec_take_file(void *target, const char *value, struct error *error)
@@ -38,7 +38,6 @@ static int exec_take_file(void *target, const char *value, struct error *error)
     return value[0] != '\0' ? 0 : -1;
 }
 
-/* Takes one character or an escape sequence. */
 static int exec_take_delimiter(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -79,7 +78,6 @@ static int exec_take_trim(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* Takes N, N%, +N or -N. */
 static int exec_take_jobs(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -148,8 +146,8 @@ static int exec_take_env(void *target, const char *value, struct error *error)
     return length > 0 && !isdigit((unsigned char)value[0]) ? 0 : -1;
 }
 
-/* Takes a path; "-" is standard output. An existing path that is no regular file, such as a device or a pipe, is
- * written to like standard output, because no files can be made beside it. */
+/* "-" is standard output. An existing path that is no regular file, such as a device or a pipe, is written to like
+ * standard output, because no files can be made beside it. */
 static int exec_take_output(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -335,7 +333,6 @@ static const char *const passed_names[] = {
 };
 enum { PASSED = sizeof passed_names / sizeof *passed_names };
 
-/* Options of GNU parallel that are missing here, long and short, with what to type instead. */
 static const struct absent {
     const char *name;
     char letter;
@@ -402,7 +399,6 @@ static const struct absent {
     {"use-cores-instead-of-threads", 0, "it is what is done without it"},
 };
 
-/* Words of other systems for an option, and the option here. */
 static const struct {
     const char *word, *meant;
 } foreign[] = {
@@ -429,7 +425,7 @@ static const struct {
     {"--pin", "nothing: tasks have cores of their own; --cores C for more than one"},
 };
 
-/* Other spellings of options. If `ours` is NULL, the word has no effect. */
+/* Other spellings of options. If `ours` is NULL, the word is ignored. */
 static const struct spelling {
     const char *theirs, *ours;
 } spellings[] = {
@@ -490,8 +486,7 @@ void exec_grammar(struct grammar *grammar)
     *grammar = (struct grammar){exec_options(), OPERANDS_COMMAND};
 }
 
-/* Makes the command line of the words. A shell that the user has chosen gets the words joined by spaces, as if they had
- * been typed in it. */
+/* A shell that the user has chosen gets the words joined by spaces, as if they had been typed in it. */
 static int join_command(struct exec_request *request, int count, char *const *words, struct error *error)
 {
     const bool decides = strcmp(request->shell, SHELL_AUTO) == 0;
@@ -528,7 +523,6 @@ static int exec_add_file(struct exec_request *request, const char *path, bool li
     return sources_add_file(request->sources, path, linked, error);
 }
 
-/* Reads the words after the command: marks, each followed by its arguments or files. */
 static int exec_read_sources(struct exec_request *request, int count, char *const *words, struct error *error)
 {
     bool linked, any = request->files.count > 0;
@@ -605,7 +599,6 @@ static int refuse_absent(const char *word, struct error *error)
     return 0;
 }
 
-/* Replaces another spelling by the option's name here. Returns 1 if the word has no effect and must be left out. */
 static int respell(struct exec_request *request, char **word)
 {
     const size_t length = strcspn(*word, "=");
@@ -623,7 +616,6 @@ static int respell(struct exec_request *request, char **word)
     return 0;
 }
 
-/* If the unknown word resembles an option or another spelling of one, names that in the error. */
 static void suggest_option(const struct options *options, const char *word, struct error *error)
 {
     char name[60];
@@ -649,8 +641,6 @@ static bool is_passed_on(const char *name)
     return false;
 }
 
-/* Applies the options of `hdss exec`, and collects those for `hdss run`. Returns 0 if the command begins at reader->at.
- */
 static int exec_read_options(struct exec_request *request, struct options_reader *reader, char **argv,
                              struct error *error)
 {
@@ -689,7 +679,6 @@ static int exec_read_options(struct exec_request *request, struct options_reader
     return 0;
 }
 
-/* Names a given option that needs this process to print the output of tasks, with its verb; NULL if none is given. */
 static const char *exec_prints(const struct exec_request *request)
 {
     return request->shown.tag || request->shown.tag_text != NULL ? "--tag and --tagstring go"
@@ -702,7 +691,6 @@ static const char *exec_prints(const struct exec_request *request)
                                                                  : NULL;
 }
 
-/* Refuses options of a launch, because the set is running already. */
 static int check_for_set(const struct exec_request *request, struct error *error)
 {
     if (request->workers > 0)

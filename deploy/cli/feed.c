@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #define ANSWER_MS 30000
-/* Limits of a request, unless a single row is larger. */
+/* A request is no larger, unless a single row is. */
 #define ROWS_MAX  4096
 #define BYTES_MAX 65536
-/* A set closes a connection after a minute without requests. */
+/* A set closes a connection after a minute without requests, so this process reconnects earlier. */
 #define STALE_MS         20000
 #define STATUS_BAD       400
 #define STATUS_NOT_FOUND 404
@@ -39,8 +39,8 @@ void feed_fini(struct feed *feed)
     feed->rows = NULL;
 }
 
-/* Reconnects before the set might close the connection: nobody knows whether a request that is cut off was carried
- * out. */
+/* Reconnects before the set might close the connection, because it is unknown whether a request that is cut off was
+ * carried out. */
 static void renew(struct feed *feed)
 {
     char path[CONTROL_PATH_MAX];
@@ -113,7 +113,6 @@ static json_t *field_json(const struct feed *feed, const struct piece *field, st
     return text;
 }
 
-/* A row of one field is sent as a string. */
 static json_t *row_json(const struct feed *feed, const struct arguments *row, struct error *error)
 {
     if (row->count == 1)
@@ -141,7 +140,7 @@ static int feed_add(struct feed *feed, const struct arguments *row, struct error
     json_t *one = row_json(feed, row, error);
     if (one == NULL) {
         if (feed->count > 0)
-            feed_flush(feed, false, &second); /* the rows before the bad one are valid */
+            feed_flush(feed, false, &second); /* the rows before the invalid one are valid */
         return -1;
     }
     if (feed->rows == NULL)
@@ -160,7 +159,7 @@ int feed_rows(struct feed *feed, struct sources *sources, bool ends, struct erro
     while ((result = sources_next(sources, feed->count == 0, &row, error)) > 0)
         if ((result == SOURCES_ROW ? feed_add(feed, &row, error) : feed_flush(feed, false, error)) < 0)
             return -1;
-    /* also without rows: if the job accepts nothing, the answer says so */
+    /* A request is sent even without rows: if the job accepts nothing, the answer says so. */
     const bool is_due = ends || feed->count > 0 || feed->asked_ms == 0;
     return result < 0 ? -1 : is_due ? feed_flush(feed, ends, error) : 0;
 }

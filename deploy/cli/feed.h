@@ -17,13 +17,13 @@ struct feed {
     uint64_t job;
     struct control_client client;
     int64_t asked_ms;
-    json_t *rows; /* not sent yet */
+    json_t *rows;
     size_t count, bytes;
-    uint64_t added; /* by the set */
-    uint64_t items; /* items of the job, by the last answer; likewise `is_complete` */
+    uint64_t added;
+    uint64_t items;
     bool is_complete;
-    int status;      /* HTTP status if the set has refused a request; otherwise 0 */
-    bool is_unknown; /* a request was not answered */
+    int status;
+    bool is_unknown; /* a request was not answered, and may have been carried out */
 };
 
 void feed_init(struct feed *feed, const char *path, const char *set, uint64_t job);
@@ -36,15 +36,15 @@ int feed_iterations(struct feed *feed, uint64_t iterations, bool ends, struct er
 
 bool feed_has_input(void);
 
-/* Adds all rows of the sources or, if they are NULL, the lines of standard input as they come; `ends`: no others
- * will follow. Prints errors as `program`; after one the job is complete with the rows so far. Returns an exit
- * status, EXIT_STATUS_DONE also if the job accepts no more. */
+/* Adds all rows of the sources or, if `sources` is NULL, the lines of standard input; `ends`: no others will follow.
+ * Prints errors as `program`; after an error the job is complete with the rows so far. Returns an exit status:
+ * EXIT_STATUS_DONE also if the job accepts no more. */
 int feed_all(const char *program, struct feed *feed, struct sources *sources, bool ends);
 
-/* Starts a process that calls feed_all(). */
+/* Starts a process that calls feed_all(). Returns its ID. */
 pid_t feed_begin(const char *program, const struct feed *feed, struct sources *sources, bool ends, struct error *error);
 
-/* Ends that process if it still runs. Returns its exit status, which is that of feed_all(). */
+/* Kills that process if it still runs. Returns the exit status of feed_all(), or EXIT_STATUS_DONE if it was killed. */
 int feed_end(pid_t process);
 
 int feed_exit_status(const struct feed *feed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds jobs: see find_job.h. A job of a set is asked for by its number, so that the others need not be listed. */
+/* Finds jobs: see find_job.h. A set is asked for a job by its number, so it need not list the others. */
 #include "deploy/cli/find_job.h"
 
 #include "deploy/cli/ask_control.h"
@@ -48,7 +48,6 @@ static int ask_for_job(struct job_list *found, const struct set_place *set, uint
     return result;
 }
 
-/* Both views hold the JSON, which owns the texts. */
 static int add_view(struct job_list *found, const struct job_view *view, struct error *error)
 {
     struct job_view *copy = job_list_add(found, view->session, view->job);
@@ -72,7 +71,6 @@ static int find_run(struct job_list *found, const char *word, struct error *erro
     return result;
 }
 
-/* Returns 1 if no job has this name. */
 static int find_by_name(struct job_list *found, const struct set_place *set, const char *name, struct error *error)
 {
     struct job_list all = {0};

@@ -21,10 +21,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOK_NS     20000000 /* a poll ends after this time, and the next one goes on */
+#define LOOK_NS     20000000
 #define WAIT_MIN_MS 10
 #define WAIT_MAX_MS 80
-/* A bitmap of more tasks would not fit into memory. */
+/* A bitmap for more tasks would not fit into memory. */
 #define TASKS_MAX (UINT64_C(1) << 33)
 
 static int follow_no_memory(struct error *error)
@@ -79,7 +79,6 @@ static int queue_put(struct follow_queue *queue, uint64_t number, const struct f
     return 0;
 }
 
-/* The next task to print, or NULL if it has not finished. The `last` poll skips tasks that are missing. */
 static const struct follow_place *queue_front(struct follow_queue *queue, bool last)
 {
     for (; queue->next - queue->base < queue->length; queue->next++) {
@@ -92,13 +91,13 @@ static const struct follow_place *queue_front(struct follow_queue *queue, bool l
     return NULL;
 }
 
-/* The output of a task, and its line in the log. */
 struct task_bytes {
     const unsigned char *at[BLOCK_STREAMS_MAX];
-    uint32_t length[BLOCK_STREAMS_MAX]; /* the log's line is without its newline */
+    uint32_t length[BLOCK_STREAMS_MAX];
 };
 
-/* Finds a task's output in the block that was read. Usually tasks are asked for in order. */
+/* Finds a task's output in the block that was read. Tasks are usually looked up in order, so this starts from the last
+ * one. */
 static void find_bytes(struct follow *follow, const struct follow_place *place, struct task_bytes *bytes)
 {
     const struct block *block = results_tail_block(follow->tail);
@@ -121,8 +120,7 @@ static void find_bytes(struct follow *follow, const struct follow_place *place, 
     *length -= *length > 0 && line[*length - 1] == '\n';
 }
 
-/* Parses the task's line in the log. If it is invalid, `row` has no end. Takes as long as everything else that is done
- * with a task. */
+/* Parses the task's line in the log, which takes as long as everything else that is done with a task. */
 static bool read_row(const struct task_bytes *bytes, struct task_row *row)
 {
     return task_row_read(row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], bytes->length[TASK_STREAM_LOG]);
@@ -181,7 +179,6 @@ static void end_line(struct follow *follow, struct outlet *outlet)
         outlet->is_in_line = false;
 }
 
-/* Returns what outlet_flush() does. */
 static int print_flush(struct follow *follow, struct outlet *outlet, struct error *error)
 {
     clear_line(follow, outlet);
@@ -190,8 +187,6 @@ static int print_flush(struct follow *follow, struct outlet *outlet, struct erro
     return result;
 }
 
-/* Puts bytes on an outlet, after the other outlet was flushed. Advances `*at`. Returns 1 after all bytes are in the
- * outlet. */
 static int print_put(struct follow *follow, struct outlet *outlet, const void *bytes, uint64_t length, uint64_t *at,
                      struct error *error)
 {
@@ -249,7 +244,8 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
         task->at += taken;
         if (taken > 0)
             continue;
-        result = print_flush(follow, &follow->out, error); /* the line in the log must follow the task's output */
+        /* The line in the log must follow the task's output. */
+        result = print_flush(follow, &follow->out, error);
         result = result > 0 ? print_flush(follow, &follow->err, error) : result;
         result = result > 0 ? print_flush(follow, &follow->log, error) : result;
     }
@@ -304,7 +300,7 @@ static int print_stream(struct follow *follow, const struct task_bytes *bytes, s
     return print_bytes(follow, bytes->at[stream] + shown, bytes->length[stream] - shown, error);
 }
 
-/* Maps the file with the beginning of the stream, because the parts have only the rest, and removes it. */
+/* Maps the file with the beginning of the stream, of which the parts have only the rest, and removes it. */
 static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, struct error *error)
 {
     char path[PATH_MAX];
@@ -398,8 +394,7 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
     return write_files(follow, &bytes, &row, error);
 }
 
-/* True for the last task of a block, if no task of the block has failed. A run reads blocks with failed tasks once
- * more at its end. */
+/* True for the last task of a block without failed tasks. The run reads blocks with failed tasks again at its end. */
 static bool is_last_of_good(const struct block *block, uint32_t index)
 {
     bool is_good = index + 1 == block->count;
@@ -408,8 +403,7 @@ static bool is_last_of_good(const struct block *block, uint32_t index)
     return is_good;
 }
 
-/* Continues with the present task. This function and those below return 1 if everything is in the outlets, and 0 if a
- * reader is slow. */
+/* Returns 1 if everything is in the outlets, and 0 if a reader is slow; the functions below do the same. */
 static int print_task(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -479,7 +473,6 @@ static bool task_is_over(const void *context, uint64_t task)
     return is_seen(context, task);
 }
 
-/* Prints what running tasks have written; with in_order only that of the next task. Returns like print_task(). */
 static int print_live(struct follow *follow, struct error *error)
 {
     int result = 1;
@@ -569,7 +562,6 @@ static int refuse_log(const struct follow *follow, struct error *error)
     return error_set(error, "%.200s: %s", follow->options.joblog, file_write_error(errno));
 }
 
-/* Cuts off an incomplete last line. */
 static int read_log(struct follow *follow, FILE *file, struct error *error)
 {
     char *line = NULL;
@@ -620,8 +612,7 @@ static int open_log(struct follow *follow, struct error *error)
         close(fd);
         return -1;
     }
-    /* An earlier run may still be writing its last lines to a log that this one continues, so this waits for its lock.
-     */
+    /* A run that appends waits for the lock, because an earlier run may still be writing its last lines. */
     if (follow->log.is_file && !(appends ? file_lock(fd) : file_lock_now(fd)))
         return error_set(error, "--joblog %.200s: another run is writing it; accepted: another file", path);
     if (!appends && follow->log.is_file && ftruncate(fd, 0) < 0)
@@ -635,8 +626,8 @@ static int open_log(struct follow *follow, struct error *error)
     return 0;
 }
 
-/* A handler that does nothing, so that SIGPIPE does not end this process. SIG_IGN would be inherited by the programs
- * that it starts. */
+/* A handler that does nothing, so that SIGPIPE does not end this process. Programs that it starts would inherit
+ * SIG_IGN. */
 static void take_no_notice(int number)
 {
     (void)number;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the output of a job of tasks while it runs, from the parts that `--join no` leaves. Each task is printed once
- * and as a whole, when it finishes or in the order of tasks. Also writes the task log.
+ * and as a whole, when it finishes or in the order of tasks. With `live`, what running tasks write is printed earlier.
+ * Also writes the task log.
  *
- * A slow reader delays nothing: output stays in the parts, and only its place is remembered. The disk space of a
- * large entry is freed after it was printed, unless one of its tasks has failed: the run reads failed tasks at its
- * end. */
+ * A slow reader delays nothing: output stays in the parts, and only its place is remembered. The disk space of a large
+ * entry is freed after it was printed, unless one of its tasks has failed: the run reads failed tasks at its end. */
 #pragma once
 
 #include "common/metrics/reasons.h"
@@ -25,8 +25,8 @@ struct follow_options {
     bool in_order;
     bool only_looks; /* another process has begun the job, and its parts must not change */
     bool clears_line;
-    const char *live; /* folder with what running tasks write, which is printed at once; NULL: none */
-    /* folder with output that is too long for the parts, as NUMBER.out and NUMBER.err; NULL: none */
+    const char *live;
+    /* Folder with output that is too long for the parts, as NUMBER.out and NUMBER.err; NULL: none. */
     const char *spilled;
     const char *joblog;
     bool joblog_appends;
@@ -43,34 +43,31 @@ struct follow_place {
     bool is_there;
 };
 
-/* The places of tasks that are to be printed, in that order. */
 struct follow_queue {
     struct follow_place *places;
     size_t length, capacity;
     uint64_t base, next;
 };
 
-/* The task that is being printed; it may be a fragment of a running one. */
 struct follow_task {
     bool is_open;
-    bool is_live; /* a fragment in live->bytes */
+    bool is_live; /* a fragment of a running task, in follow->live.bytes */
     uint32_t length;
     uint64_t shown[2]; /* bytes of its streams that were printed while it ran */
     struct {
-        void *bytes; /* mapped; NULL: none */
+        void *bytes;
         uint64_t length;
-    } spilled[2]; /* beginning of each stream, from a file; the parts have the rest */
+    } spilled[2]; /* beginning of each stream, mapped from a file; the parts have the rest */
     bool spilled_is_put;
     struct follow_place place;
     uint64_t iteration;
     unsigned stream;
-    uint64_t at; /* bytes of that stream, or of its file, that were printed */
+    uint64_t at;
     bool is_left_out;
     uint64_t tag_at;
     uint64_t told;
 };
 
-/* How far the lengths in a block have been added up. */
 struct follow_cursor {
     struct results_place entry;
     bool is_set;
@@ -81,7 +78,7 @@ struct follow_cursor {
 struct follow {
     struct follow_options options;
     struct results_tail *tail;
-    unsigned char *seen; /* a bit for each task that was found */
+    unsigned char *seen;
     uint64_t seen_bytes;
     struct follow_queue queue;
     struct follow_task task;
@@ -91,28 +88,27 @@ struct follow {
     enum task_log log_kind;
     bool is_broken;
     bool is_blocked;
-    bool has_more;    /* the last poll was ended by its time limit */
-    bool has_cleared; /* the progress line was cleared, or there is none */
+    bool has_more;
+    bool has_cleared; /* the progress line was cleared, or a line of output stands in its place */
     int wait_ms;
     struct sigaction before;
-    uint64_t done, failed; /* number of tasks that were found; `done` includes the failed ones */
+    uint64_t done, failed;
     uint64_t not_started;
     uint64_t shown_not_started;
     struct reasons reasons;
 };
 
-/* To be called before the job is launched. If it fails, follow_end() need not be called. */
+/* Must be called before the job is launched. If it fails, follow_end() need not be called. */
 int follow_begin(struct follow *follow, const struct follow_options *options, struct error *error);
 
 /* Finds new output, and prints it without waiting for a reader. After an error, later calls only count. */
 int follow_look(struct follow *follow, struct error *error);
 
-/* follow_wait_ms(): after how many ms follow_look() is due; -1: not by time. It is also due as soon as the descriptor
- * of follow_blocked_on() is writable. */
+/* follow_look() is due after follow_wait_ms() milliseconds, and as soon as the descriptor of follow_blocked_on() is
+ * writable; -1: there is none. */
 int follow_wait_ms(const struct follow *follow);
 int follow_blocked_on(const struct follow *follow);
 
-/* True if the last follow_look() has printed over a progress line and ended its line. */
 bool follow_has_printed(const struct follow *follow);
 
 /* Polls a last time after the end of the job, and waits for slow readers. Frees everything. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of `hdss study` that is in C.
  *
- * It answers requests on standard input, which is a socket. A request is a line of words, of which the first is the
- * kind of request. An answer is a line with a JSON object, which has an `error` on failure. The first line that it
- * sends describes what a study records of each run. Standard output is left to kernels and plug-ins. */
+ * It answers requests on standard input, which is a socket. A request is a line of words, and the first word is the
+ * kind of request. An answer is a line with a JSON object, which has an `error` on failure. The first line that this
+ * process sends describes what a study records of each run. Standard output is left to kernels and plug-ins. */
 #include "deploy/cli/for_study.h"
 #include "common/config/job.h"
 #include "common/config/params.h"
@@ -100,7 +100,7 @@ static int count_iterations(int word_count, char **words, uint64_t *iterations, 
     return 0;
 }
 
-/* Words: a number of workers, then a kernel with parameters and options. Answers with half the chunk of mfsc for so
+/* Words: a number of workers, then a kernel with parameters and options. Answers with half the chunk of mfsc for this
  * many workers and that loop (or one of its time steps), at least 1. */
 static int find_half_of_mfsc(const struct argv *words, json_t *answer, struct error *error)
 {
@@ -108,7 +108,7 @@ static int find_half_of_mfsc(const struct argv *words, json_t *answer, struct er
     uint64_t iterations, workers;
     if (number_parse_u64(words->items[1], &workers) < 0 || workers == 0)
         return error_set(error, "'%.100s' is no number of workers", words->items[1]);
-    /* accepts options of a simulation, too, and leaves them out */
+    /* Options of a simulation are accepted too, and ignored. */
     int result = simulation_read(&simulation, (int)words->count - 1, words->items + 1, error);
     if (result == 0)
         result = count_iterations(simulation.word_count, simulation.words, &iterations, error);
@@ -138,7 +138,7 @@ static int find_answer(const struct argv *words, json_t *answer, struct error *e
     return error_set(error, "there is no such question");
 }
 
-/* Sends the object and releases it. Returns -1 if the other end is closed. */
+/* Takes ownership of the object. Returns -1 if the other end is closed. */
 static int send_object(int channel, json_t *object)
 {
     char *text = json_dumps(object, JSON_COMPACT);
@@ -202,15 +202,14 @@ static int answer_questions(void)
     return EXIT_STATUS_DONE;
 }
 
-/* Ends this process by a signal, so that the study sees why. */
 static void end_by(int number)
 {
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* Makes a run, all of whose output goes to standard output. This process ends by SIGALRM at the time limit, by
- * SIGTERM if it is told to stop, and with the study. */
+/* Makes a run, whose whole output goes to standard output. This process ends by SIGALRM at the time limit, by SIGTERM
+ * if it is told to stop, and with the study. */
 static int make_run(uint64_t seconds, int argc, char **argv)
 {
     struct launch how = {.log = stdout, .at_once = true, .timeout_s = (unsigned)seconds};

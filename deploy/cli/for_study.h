@@ -5,5 +5,4 @@
 /* Commit of the source; "unknown" if it was built neither with git nor from an archive that git has made. */
 extern const char hdss_commit[];
 
-/* `hdss for-study` answers questions; `hdss for-study SECONDS run|simulate WORD...` makes a run. See for_study.c. */
 int command_for_study(int argc, char **argv);

@@ -22,7 +22,6 @@ static int parse_limit(struct halt *halt, const char *text)
     return number_parse_real(number, &halt->percent) < 0 || !(halt->percent > 0 && halt->percent <= 100) ? -1 : 0;
 }
 
-/* GNU parallel's older numbers. Returns false for all else. */
 static bool parse_number(struct halt *halt, const char *text)
 {
     static const struct {
@@ -46,7 +45,6 @@ static bool parse_number(struct halt *halt, const char *text)
     return strchr(text, '%') != NULL && parse_limit(halt, text) == 0;
 }
 
-/* Returns the index of the word at the beginning of `text`, and its length; -1: none. */
 static int find_word(const char *const *words, int count, const char *text, size_t *length)
 {
     *length = strcspn(text, ",=");

@@ -11,26 +11,26 @@
     "never, now,fail=N, soon,fail=N, and success or done in the place of fail, N% for a part of all tasks"
 #define HALT_TEXT_MAX 120
 
-/* SOON: no task begins any more. NOW: running tasks are ended, too. */
+/* SOON: no further task begins. NOW: running tasks are ended, too. */
 enum halt_state { HALT_NO, HALT_SOON, HALT_NOW };
 enum halt_why { HALT_FAIL, HALT_SUCCESS, HALT_DONE };
 
 struct halt {
-    enum halt_state when; /* HALT_NO: never */
+    enum halt_state when;
     enum halt_why why;
-    uint64_t count; /* number of tasks; 0: `percent` counts */
+    uint64_t count; /* number of tasks; 0: `percent` applies */
     double percent;
     enum halt_state state;
     uint64_t reached;
     uint64_t failed;
 };
 
-/* Parses "never", "now,fail=1", "soon,success=10%", or GNU parallel's older numbers 0, 1, 2, -1, -2 and N%. If it
- * returns -1, HALT_ACCEPTED says what is accepted; `error` is not set. */
+/* Parses "never", "now,fail=1", "soon,success=10%", or the older numbers of GNU parallel: 0, 1, 2, -1, -2 and N%. If it
+ * returns -1, `error` is empty, and HALT_ACCEPTED says what is accepted. */
 int halt_parse(struct halt *halt, const char *text, struct error *error);
 
-/* `done`: finished tasks, including failed ones. `all` is 0 while unknown; a percentage is then not reached. Later
- * results are never lower. */
+/* `done`: finished tasks, including failed ones. `all` is 0 while it is unknown; a percentage is then not reached.
+ * After a result other than HALT_NO all further calls return the same. */
 enum halt_state halt_look(struct halt *halt, uint64_t done, uint64_t failed, uint64_t all);
 
 enum exit_status halt_status(const struct halt *halt);

@@ -17,14 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A folder that is not locked yet may be removed by another process: then it is made again. */
+/* Another process may remove a folder that is not locked yet. Then the folder is made again, at most TRIES times. */
 #define TRIES             10
 #define REMOVED_AT_A_TIME 16
 
 enum hold { HELD, TAKEN, LOCKLESS };
 
-/* Locks the file `lock` of the folder, "/NAME", or the folder itself, "". Returns TAKEN if another process has
- * locked it, or another user owns it. */
+/* Locks the file `lock` of the folder, "/NAME", or the folder itself, "". Returns TAKEN if another process has locked
+ * it, or another user owns it. */
 static enum hold take(struct held_folder *folder, const char *lock)
 {
     char path[HELD_FOLDER_MAX + NAME_MAX];
@@ -37,7 +37,7 @@ static enum hold take(struct held_folder *folder, const char *lock)
         return TAKEN;
     const bool is_locked = flock(folder->fd, LOCK_EX | LOCK_NB) == 0, is_busy = !is_locked && errno == EWOULDBLOCK;
     if (is_locked && fstat(folder->fd, &held) == 0 && stat(path, &named) == 0 &&
-        held.st_ino == named.st_ino) /* it was not renamed or replaced meanwhile */
+        held.st_ino == named.st_ino) /* the path was not renamed or replaced meanwhile */
         return HELD;
     close(folder->fd);
     folder->fd = -1;
@@ -60,7 +60,6 @@ void held_folder_forget(const char *base, const char *prefix, const char *lock)
         closedir(open);
 }
 
-/* "NAME.USER.BOOT." */
 static void name_prefix(char *prefix, size_t size, const char *name)
 {
     char boot[BOOT_NAME_MAX];

@@ -2,30 +2,30 @@
 /* A private folder of a process. If the process is killed, the next run removes the folder.
  *
  * The process, and all that inherit `fd`, lock the folder. A folder that is not locked belongs to a run that was
- * killed. On a shared file system a lock may be seen on one node only; so the name has a number that changes with
+ * killed. On a shared file system a lock may be visible on one node only. So the name has a number that changes with
  * each boot of a kernel, and folders with other numbers are left alone. */
 #pragma once
 
-/* Open MPI names a launch's shared memory by machine, user and a number of 16 bits. Two launches with the same
- * number would crash each other, so each gets a folder of its own here. */
+/* Open MPI names a launch's shared memory by machine, user and a number of 16 bits. Two launches with the same number
+ * would crash each other, so each gets a folder of its own in here. */
 #define MEMORY_FOLDER "/dev/shm"
 
 #define HELD_FOLDER_MAX 1000
 
 struct held_folder {
-    int fd; /* has the lock; started programs inherit it; -1: none */
+    int fd; /* holds the lock; started programs inherit it; -1: none */
     char path[HELD_FOLDER_MAX];
 };
 
-/* Makes a folder in `base` whose name begins with `name`, and removes such folders if they are not locked. Returns
- * -1 and sets errno on failure. On a file system without locks other runs do not remove the folder. */
+/* Makes a folder in `base` whose name begins with `name`, and removes older ones that are not locked. Returns -1 and
+ * sets errno on failure. On a file system without locks, other runs do not remove the folder. */
 int held_folder_make(struct held_folder *folder, const char *base, const char *name);
 
-/* Removes the folders without a lock that held_folder_make() has made in `base` with this name. */
+/* Removes the folders that held_folder_make() has made in `base` with this name, if they are not locked. */
 void held_folder_sweep(const char *base, const char *name);
 
-/* Removes the folders in `base` whose names begin with `prefix` and that no process has locked. `lock` is what a
- * process locks: a file of the folder, "/NAME", or the folder itself, "". */
+/* Removes the folders in `base` whose names begin with `prefix`, if they are not locked. `lock` is what a process
+ * locks: a file of the folder, "/NAME", or the folder itself, "". */
 void held_folder_forget(const char *base, const char *prefix, const char *lock);
 
 void held_folder_clear(const struct held_folder *folder);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The man page of "hdss run" is hdss-run. */
 static void print_manual(const char *program)
 {
     fputs("\n`man ", stdout);

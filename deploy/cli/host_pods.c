@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 #define TICKET_LOOK_MS 5
-/* How long agents may take to end after the launch, and after a signal. */
+/* How long agents may take to end: after the launch, and after a signal. */
 #define AGENTS_END_MS  5000
 #define AGENTS_KILL_MS 1000
 #define AGENTS_LOOK_MS 5
-/* A run without agents is ended after this time, if it has not found out itself that all its pods are lost. */
+/* A run without agents is ended after this time, unless it finds out itself that all its pods are lost. */
 #define DESERTED_MS 15000
 
 /* The supermaster is on this host or, in a Slurm job that does not include this host, on the first one, as with
@@ -56,7 +56,6 @@ bool host_pods_are_default(struct launch_plan *plan)
            check_describe(plan, &unused) == 0 && job_setup_check_for_pods(&plan->request.setup, &unused) == 0;
 }
 
-/* The run's socket can be used on this host only. */
 static int check_port_for_hosts(const struct launch_plan *plan, struct error *error)
 {
     if (plan->request.setup.job.listen.host[0] != '\0')
@@ -70,7 +69,6 @@ static int check_port_for_hosts(const struct launch_plan *plan, struct error *er
     return 0;
 }
 
-/* Lets the run fail after the pods of all hosts are gone, unless others may join. */
 static void await_pods(struct launch_plan *plan)
 {
     char count[16];
@@ -103,7 +101,6 @@ int host_pods_plan(struct launch_plan *plan, struct error *error)
     return place_supermaster(plan, error);
 }
 
-/* Value of an MCA parameter that the user gives to mpirun, which is `behind` words after its name; NULL: none. */
 static const char *mpi_argument(const struct launch_plan *plan, const char *name, unsigned behind)
 {
     const struct argv *words = &plan->start.mpi_args;
@@ -113,7 +110,6 @@ static const char *mpi_argument(const struct launch_plan *plan, const char *name
     return NULL;
 }
 
-/* The program that reaches other hosts: the one that mpirun is told to use, or ssh. */
 static const char *find_agent(const struct launch_plan *plan)
 {
     static const char *const parameters[] = {"plm_rsh_agent", "plm_ssh_agent", "-launcher-exec"};
@@ -126,7 +122,6 @@ static const char *find_agent(const struct launch_plan *plan)
     return found != NULL && found[0] != '\0' ? found : "ssh -x";
 }
 
-/* A list such as "ssh : rsh" means its first program. */
 static void add_agent_program(struct argv *line, const char *agent)
 {
     char first[PATH_MAX];
@@ -159,7 +154,8 @@ static void add_values(struct argv *line, const char *option, const struct argv 
     argv_fini(&own);
 }
 
-/* The command of the pod on its host. The hosts of a batch job are not those of the pod. */
+/* The command of the pod on its host. It unsets the variables of the batch job, whose hosts are not those of the
+ * pod. */
 static void add_join(const struct host_pods *pods, const struct host_pod *pod, struct argv *line)
 {
     static const char *const batch[] = {"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_NODELIST",    "SLURM_JOB_NODELIST",
@@ -186,7 +182,6 @@ static void add_join(const struct host_pods *pods, const struct host_pod *pod, s
     argv_add(line, "-");
 }
 
-/* Adds the words as one, quoted for the shell on the other host. */
 static void add_quoted(struct argv *line, const struct argv *words)
 {
     char *command = argv_text(words);
@@ -195,8 +190,8 @@ static void add_quoted(struct argv *line, const struct argv *words)
     free(command);
 }
 
-/* The shell on the other host does not read the files that would set PATH and LD_LIBRARY_PATH: passes on those of
- * this process. */
+/* The shell on the other host does not read the files that would set PATH and LD_LIBRARY_PATH: passes on those of this
+ * process. */
 static void begin_command(struct argv *command)
 {
     static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
@@ -206,7 +201,6 @@ static void begin_command(struct argv *command)
             argv_add_format(command, "%s=%s", variables[i], getenv(variables[i]));
 }
 
-/* Starts the pod directly if it is on this host; otherwise by srun in a Slurm job, else by the agent. */
 static void add_agent(const struct host_pods *pods, const struct host_pod *pod, struct argv *line)
 {
     const char *host = pod->host->name;
@@ -244,7 +238,9 @@ void host_pods_show(const struct host_pods *pods, FILE *to)
 static _Noreturn void become_agent(const struct host_pods *pods, char *const *line, int input, int errors, pid_t parent)
 {
     sigset_t none;
-    setsid(); /* Ctrl-C does not reach the agent, whose pod leaves with the run, and it cannot ask for a password. */
+    /* In a session of its own the agent gets no Ctrl-C, because its pod leaves with the run, and cannot ask for a
+     * password. */
+    setsid();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(EXIT_STATUS_FAILED);
@@ -302,7 +298,6 @@ static struct stat look_at_ticket(const struct host_pods *pods)
     return stat(pods->plan->request.setup.job.pods_file, &status) == 0 ? status : (struct stat){0};
 }
 
-/* True if the supermaster of this launch has written the ticket. */
 static bool has_ticket(const struct host_pods *pods)
 {
     const struct stat now = look_at_ticket(pods), *before = &pods->earlier;
@@ -326,7 +321,6 @@ static void begin_agents(void *context, int errors)
             start_agent(pods, &pods->pods[i], errors);
 }
 
-/* Leaves out the socket, which can be used on this host only. */
 static struct ticket for_another_host(const struct ticket *ticket)
 {
     struct ticket other = *ticket;
@@ -337,7 +331,7 @@ static struct ticket for_another_host(const struct ticket *ticket)
     return other;
 }
 
-/* An empty line ends the ticket. An agent that does not read has ended, which is seen later. */
+/* An empty line ends the ticket. If an agent does not read, it has ended, which reap() notices. */
 static void deliver(const struct host_pod *pod, const struct ticket *ticket)
 {
     char *lines = ticket_text(ticket);
@@ -350,7 +344,6 @@ static void deliver(const struct host_pod *pod, const struct ticket *ticket)
     free(lines);
 }
 
-/* Gives the ticket to all agents as soon as the supermaster has written it. */
 static void deliver_all(struct host_pods *pods)
 {
     const struct launch_plan *plan = pods->plan;
@@ -420,8 +413,8 @@ void host_pods_wait(struct host_pods *pods)
     pods->is_over = false;
 }
 
-/* True if there has been no agent for DESERTED_MS. Not so for a run that is over, which may still write its output,
- * nor for one that others may join: this prints a message once and waits for them. */
+/* True if no agent has run for DESERTED_MS, or none runs and no pod can have joined. A run that is over is not
+ * deserted, as it may still write its output. If others may join, this prints a note once and waits for them. */
 static bool is_deserted(struct host_pods *pods, bool is_over)
 {
     if (reap(pods) > 0 || pods->deserted_ms < 0 || is_over || pods->waits_for_others)

@@ -14,33 +14,32 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* The host of an address that means all interfaces. */
 #define HOST_PODS_ANYWHERE "[::]"
 
 struct host_pod {
     const struct host *host;
     unsigned first_worker;
-    pid_t agent; /* 0: none, or it has ended */
-    int input;   /* its standard input, for the ticket; open to the end of the launch; -1: none */
+    pid_t agent;
+    int input; /* its standard input, for the ticket; open until the end of the launch; -1: none */
 };
 
 struct host_pods {
     const struct launch_plan *plan;
     const struct launch *how;
-    const struct launch_side *other; /* NULL: none */
+    const struct launch_side *other;
     struct launch_side side;
     struct host_pod *pods;
-    char hdss[PATH_MAX]; /* this program, whose path is the same on each host */
-    struct stat earlier; /* status of the ticket's file before the launch */
+    char hdss[PATH_MAX];
+    struct stat earlier;
     bool is_delivered;
     bool is_over;
-    bool may_have_joined;  /* an agent is running, or has ended as one does whose pod has joined */
-    bool waits_for_others; /* no agent is left, but others may join; a message has said so */
-    int64_t deserted_ms;   /* since when there is no agent; 0: there are some; -1: the launch is ended because of it */
+    bool may_have_joined; /* an agent has ended by a signal or with status 0 or 1, so its pod may have joined */
+    bool waits_for_others;
+    int64_t deserted_ms; /* since when there is no agent; 0: some are left; -1: the launch was ended because of it */
 };
 
 /* True if hosts become pods without an option (SEVERAL HOSTS in hdss-run(1)): the user or Slurm names several hosts,
- * and neither the job nor an option requires one launch. If the loop can be described, it must be. */
+ * the loop can be described here, and neither the job nor an option requires one launch. */
 bool host_pods_are_default(struct launch_plan *launch_plan);
 
 /* Makes the plan's hosts its pods, and distributes the workers over them; only the supermaster is left to launch. */
@@ -51,10 +50,9 @@ int host_pods_init(struct host_pods *pods, const struct launch_plan *launch_plan
 
 void host_pods_show(const struct host_pods *pods, FILE *to);
 
-/* To be called after a launch. Waits for the agents, and kills those that do not end. */
+/* Must be called after a launch. Waits for the agents, and kills those that do not end. */
 void host_pods_wait(struct host_pods *pods);
 
-/* True if the launch was ended because no pod was left. */
 bool host_pods_are_deserted(const struct host_pods *pods);
 
 void host_pods_fini(struct host_pods *pods);

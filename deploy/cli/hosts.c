@@ -22,7 +22,7 @@ void hosts_fini(struct hosts *hosts)
     *hosts = (struct hosts){0};
 }
 
-/* Batch systems list a host once for each slot, mostly one after the other, so the last host is looked at first. */
+/* Batch systems list a host once for each slot, mostly consecutively, so the last host is tried first. */
 static struct host *find_host(struct hosts *hosts, const char *name)
 {
     if (hosts->count > 0 && strcmp(hosts->items[hosts->count - 1].name, name) == 0)
@@ -33,7 +33,7 @@ static struct host *find_host(struct hosts *hosts, const char *name)
     return NULL;
 }
 
-/* The characters that mpirun accepts in a list. A name that begins with a dash would be an option of ssh. */
+/* Accepts what mpirun accepts in a list. A name that begins with a dash would be an option of ssh. */
 static bool hosts_is_name(const char *name, size_t length)
 {
     if (length == 0 || length >= HOST_NAME_BYTES || name[0] == '-')
@@ -92,7 +92,6 @@ int hosts_parse_list(struct hosts *hosts, const char *list, struct error *error)
     }
 }
 
-/* Parses "node1 slots=16 max_slots=32". Other words after the name are ignored. */
 static int parse_line(struct hosts *hosts, const char *line, size_t length, struct error *error)
 {
     const char *end = line + length;
@@ -188,8 +187,8 @@ static uint64_t size_of(const struct host *host)
     return host->slots > 0 ? host->slots - host->reserved : 1;
 }
 
-/* The host that would have the fewest workers in relation to its size with one more. Hosts without a free core get
- * workers only if no host has one. */
+/* The host that has the fewest workers per free slot after one more is added. Hosts without a free slot get workers
+ * only if no host has one. */
 static struct host *least_loaded(struct hosts *hosts)
 {
     struct host *least = &hosts->items[0];
@@ -201,8 +200,8 @@ static struct host *least_loaded(struct hosts *hosts)
     return least;
 }
 
-/* Gives each host its share of the workers, rounded down, and returns how many these are. To add the others one by
- * one gives the same as adding all one by one (d'Hondt's method). */
+/* Gives each host its share of the workers, rounded down, and returns the sum. Adding the others one by one then gives
+ * the same result as adding all one by one (d'Hondt's method). */
 static unsigned deal_shares(struct hosts *hosts, unsigned workers)
 {
     uint64_t total = 0, dealt = 0;

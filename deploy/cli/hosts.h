@@ -28,14 +28,12 @@ struct hosts {
 
 void hosts_fini(struct hosts *hosts);
 
-/* Adds a host, or slots to a host that is there. Fails if the `length` characters at `name` are no valid name, or
- * there are too many hosts or slots. */
+/* Adds a host, or slots to a known host. Fails if the `length` characters at `name` are no valid name, or there are too
+ * many hosts or slots. */
 int hosts_add(struct hosts *hosts, const char *name, size_t length, uint64_t slots, struct error *error);
 
-/* "node1:16,node2:16". The slots of a host that is repeated add up. */
 int hosts_parse_list(struct hosts *hosts, const char *list, struct error *error);
 
-/* Lines such as "node1 slots=16"; # begins a comment. */
 int hosts_parse_file(struct hosts *hosts, const char *text, struct error *error);
 
 typedef int hosts_parser(struct hosts *hosts, const char *text, struct error *error);
@@ -44,21 +42,20 @@ int hosts_read(struct hosts *hosts, const char *path, hosts_parser *parse, struc
 
 bool hosts_know_slots(const struct hosts *hosts);
 
-/* Slots that are not reserved; 0 if those of a host are not known. */
+/* Slots that are not reserved; 0 if the slots of a host are unknown. */
 unsigned hosts_slots(const struct hosts *hosts);
 
-/* Reserves a slot for each master, as masters will be distributed; one for the supermaster on the first host, if
- * that gets no master; and those that are left over because workers have so many threads. */
+/* Reserves a slot for each master, on the host that hosts_deal() gives it. If the first host gets no master, reserves a
+ * slot there for the supermaster. Also reserves slots that are too few for another worker of `threads` threads. */
 void hosts_reserve(struct hosts *hosts, unsigned masters, unsigned threads);
 
 /* Distributes workers in proportion to the free slots, and masters in turn from the first host on. */
 void hosts_deal(struct hosts *hosts, unsigned masters, unsigned workers);
 
-/* True if the workers are distributed as if in turn from the first host on. */
 bool hosts_deal_in_turn(const struct hosts *hosts, unsigned workers);
 
-/* Workers are distributed in turn: counts those of [first, first + count) on each host. */
+/* Workers are numbered in turn over the hosts: counts those of [first, first + count) on each host. */
 void hosts_count_workers(const struct hosts *hosts, unsigned first, unsigned count, unsigned *dealt);
 
-/* True for the name of this machine, with or without its domain. */
+/* True for the name of this machine, with or without its domain, and for "localhost". */
 bool host_is_here(const char *host);

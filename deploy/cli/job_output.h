@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what a job of a set has printed. The set has it. */
+/* Reads what a job of a set has printed. The set keeps it. */
 #pragma once
 
 #include "deploy/cli/control_client.h"
@@ -9,7 +9,8 @@
 
 enum job_stream { JOB_STREAM_OUT, JOB_STREAM_ERR, JOB_STREAMS };
 
-/* Reads the next piece of a stream, from `*from` on. The caller owns `answer`, which has the text. */
+/* Reads the next piece of a stream from `*from` on, and advances `*from`. The caller owns `answer`, which has the
+ * text. */
 enum ask_end job_output_take(struct control_client *client, uint64_t job, enum job_stream stream, uint64_t *from,
                              struct control_answer *answer, struct error *error);
 

@@ -52,7 +52,6 @@ static int write_all(int fd, const char *bytes, size_t count, struct error *erro
     return 0;
 }
 
-/* Copies a file from offset `from` on. Returns 1 if there is no such file. */
 static int copy_file(const char *path, uint64_t from, int to, struct error *error)
 {
     char bytes[65536];
@@ -82,7 +81,8 @@ int job_results_end(struct job_printed *results, bool is_over, struct error *err
     }
     if (!is_over)
         return result;
-    for (int i = 0; i < 2; i++) { /* the parts may have been joined since */
+    /* The parts may have been joined since. */
+    for (int i = 0; i < 2; i++) {
         result = results->to[i] >= 0 ? copy_file(parts_stream_file(results->output, endings[i], path), printed[i],
                                                  results->to[i], error)
                                      : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the output of a job of tasks, in their order: from its output files or, while these are not complete, from
- * the parts. What the parts have is the beginning of the files. */
+/* Prints the output of a job of tasks, in their order: from its output files or, while these are not complete, from the
+ * parts. The files begin with what the parts have. */
 #pragma once
 
 #include "deploy/cli/follow.h"
@@ -11,7 +11,7 @@
 
 struct job_printed {
     char output[PATH_MAX];
-    int to[2]; /* descriptors for output and errors; -1: not printed */
+    int to[2];
     struct follow follow;
     bool is_followed;
 };
@@ -21,7 +21,6 @@ bool job_results_has(const struct job_view *view);
 /* Reads from the files if the job is over. If it fails, job_results_end() need not be called. */
 int job_results_begin(struct job_printed *results, const struct job_view *view, int out, int err, struct error *error);
 
-/* Prints what is new in the parts, without waiting for a reader. */
 int job_results_look(struct job_printed *results, struct error *error);
 
 int job_results_end(struct job_printed *results, bool is_over, struct error *error);

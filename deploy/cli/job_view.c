@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Printing jobs: see job_view.h. Texts are printed without control characters. */
+/* Reads and prints jobs: see job_view.h. Control characters of their texts are not printed. */
 #include "deploy/cli/job_view.h"
 
 #include "common/metrics/human.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL_MAX   100 /* bytes of KERNEL_MAX characters */
+#define CELL_MAX   100
 #define GAP        2
 #define KERNEL_MAX 24
 #define FOLDER_MIN 8
@@ -52,7 +52,7 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     view->kernel = text_of(json, "kernel");
     view->title = text_of(json, "title");
     if (view->title[0] == '\0')
-        view->title = view->kernel; /* an older daemon does not tell a title */
+        view->title = view->kernel; /* older daemons send no title */
     view->state = text_of(json, "state");
     view->folder = text_of(json, "folder");
     view->technique = text_of(json, "technique");
@@ -164,14 +164,12 @@ static const char *whole(char text[HUMAN_MAX], double number)
     return number < 1e18 ? human_count(text, (uint64_t)number) : human_si(text, number);
 }
 
-/* Percentage of the work that has ended. It is 100 only if all has. The total must be known and not 0. */
 static double percent_done(const struct job_view *view)
 {
     const double percent = 100 * (view->done + view->failed) / view->total;
     return view->done + view->failed < view->total && percent > 99.9 ? 99.9 : fmin(percent, 100);
 }
 
-/* True for a job of a set that has not begun: its size is not known. */
 static bool has_not_begun(const struct job_view *view)
 {
     return text_of(view->json, "submitted")[0] != '\0' && text_of(view->json, "began")[0] == '\0';
@@ -198,7 +196,6 @@ enum column { ID, NAME, KERNEL, STATE, DONE, RATE, LEFT, WORKERS, FOLDER, COLUMN
 static const char *const headings[COLUMNS] = {"ID",   "NAME", "KERNEL",  "STATE", "DONE",
                                               "RATE", "ETA",  "WORKERS", "FOLDER"};
 static const bool is_number[COLUMNS] = {[DONE] = true, [RATE] = true, [LEFT] = true, [WORKERS] = true};
-/* On a narrow terminal columns are left out in this order. */
 static const enum column dispensable[] = {FOLDER, WORKERS, RATE, LEFT, KERNEL, NAME, DONE, STATE};
 
 struct row {
@@ -206,7 +203,6 @@ struct row {
     const char *folder;
 };
 
-/* Copies at most KERNEL_MAX characters of UTF-8. A longer text is cut off and ends in "..". */
 static void copy_cell(char cell[CELL_MAX], const char *from)
 {
     unsigned columns = 0;
@@ -247,7 +243,6 @@ static void make_row(struct row *row, const struct job_view *view)
         snprintf(row->cell[WORKERS], CELL_MAX, "%s/%s", whole(text, view->busy), whole(number, view->workers));
 }
 
-/* A path that is too long loses its beginning. */
 static void add_path(struct text *text, const char *path, unsigned most)
 {
     unsigned columns = plain_columns(path);
@@ -322,7 +317,7 @@ static void add_row(struct text *text, const unsigned widths[COLUMNS], const str
             add_cell(text, row != NULL ? row->cell[c] : headings[c], widths[c], is_number[c], c == last);
     }
     while (text->data != NULL && text->length > 0 && text->data[text->length - 1] == ' ')
-        text->length--; /* a row may end in empty cells, of which no blank is left */
+        text->length--;
     text_add(text, "\n");
 }
 
@@ -352,7 +347,6 @@ static void add_line(struct text *text, const char *name, const char *value)
     text_add(text, "\n");
 }
 
-/* Fields that only jobs of sets have. */
 static void add_set_lines(const struct job_view *view, struct text *text)
 {
     static const char *const times[] = {"submitted", "began", "ended"};
@@ -395,7 +389,6 @@ static void add_command(struct text *text, json_t *words)
     text_add(text, "\n");
 }
 
-/* When the job is expected to end: at the earliest, and at the latest. */
 static void add_band(const struct job_view *view, struct text *text)
 {
     char soonest[HUMAN_MAX], latest[HUMAN_MAX];
@@ -423,7 +416,7 @@ static void add_figures(const struct job_view *view, struct text *text)
         text_add(text, "\n");
     }
     if (view->workers <= 0)
-        return; /* not known for a job of a set that is over */
+        return;
     text_add(text, "  %-10s %s of %s busy", "workers", whole(figure, view->busy), whole(number, view->workers));
     if (view->lost > 0)
         text_add(text, ", %s lost", whole(figure, view->lost));

@@ -20,8 +20,7 @@
 
 #define IDS_MAX   1000
 #define ANSWER_MS 10000
-/* Longest wait of a request for a change. The answer may come somewhat later. */
-#define WAIT_S 25
+#define WAIT_S    25
 
 _Static_assert(WAIT_S <= CONTROL_WAIT_MAX_S, "the time for which a request may wait");
 
@@ -144,7 +143,6 @@ static int jobs_fail(const char *program, const char *text, int status)
     return status;
 }
 
-/* Returns an exit status, or a negative number: go on. */
 static int jobs_parse(const char *program, const struct options *options, bool takes_ids, int argc, char **argv,
                       struct jobs_request *request)
 {
@@ -165,7 +163,6 @@ static int jobs_put(const char *program, struct text *text)
     return commands_end_page(program);
 }
 
-/* Calls `act` for each job that is named, after all were found. Returns the first exit status that is not 0. */
 static int jobs_each(const char *program, const struct jobs_request *request,
                      int (*act)(const char *program, struct job_view *view, void *context), void *context)
 {
@@ -190,7 +187,7 @@ static int jobs_each(const char *program, const struct jobs_request *request,
     return status;
 }
 
-/* The JSON of the job, with the name of its run or set. The caller owns a reference. */
+/* Returns the JSON of the job, with the name of its run or set. The caller owns it. */
 static json_t *jobs_json_of(const struct job_view *view)
 {
     json_t *object = json_object();
@@ -321,7 +318,6 @@ static int tell_end(const char *program, const struct job_view *view)
     return status == EXIT_STATUS_DONE ? view->status : status;
 }
 
-/* Asks for the state of the job, and waits `wait_s` seconds for a change. */
 static enum ask_end look_again(struct control_client *client, struct job_view *view, unsigned wait_s,
                                struct error *error)
 {
@@ -340,7 +336,7 @@ static enum ask_end look_again(struct control_client *client, struct job_view *v
     return end;
 }
 
-/* A run that does not answer may still be going on. */
+/* A run that does not answer may still be running. */
 static int wait_for_job(const char *program, struct job_view *view, void *context)
 {
     struct control_client client;
@@ -368,7 +364,6 @@ int command_wait(int argc, char **argv)
     return status >= 0 ? status : jobs_each(program, &request, wait_for_job, NULL);
 }
 
-/* A run drains in any case. */
 static int cancel_job(const char *program, struct job_view *view, void *context)
 {
     const struct jobs_request *request = context;
@@ -401,7 +396,6 @@ int command_cancel(int argc, char **argv)
 
 #define FOLLOW_MS 500
 
-/* Prints what is new in the streams that were asked for. A job of tasks has their output instead of a summary. */
 static enum ask_end print_streams(struct control_client *client, const struct job_view *view, enum streams streams,
                                   uint64_t from[JOB_STREAMS], struct error *error)
 {

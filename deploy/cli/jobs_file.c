@@ -25,7 +25,6 @@ static int take_time(const char *word, uint64_t *ns, struct error *error)
     return 0;
 }
 
-/* True for an option of `hdss submit` that is no option of a run, but may be in a list. */
 static bool is_of_queue(const struct option_row *row)
 {
     static const char *const names[] = {"name", "priority", "weight", "after"};
@@ -43,7 +42,6 @@ static bool is_in(const struct option_section *section, const struct option_row 
     return false;
 }
 
-/* The options of `hdss submit`, followed by those of a simulation. */
 static struct options line_options(unsigned *simulation_section)
 {
     struct grammar grammar;
@@ -161,7 +159,6 @@ static int compare_times(const void *a, const void *b)
     return first->line < second->line ? -1 : 1;
 }
 
-/* Finds the jobs that --after names. They must be submitted before. */
 static int find_before(struct jobs_file *file, const char *path, struct error *error)
 {
     for (size_t i = 0; i < file->count; i++) {

@@ -26,10 +26,10 @@ struct listed_job {
 };
 
 struct jobs_file {
-    struct listed_job *jobs; /* in the order of submission */
+    struct listed_job *jobs;
     size_t count, room;
 };
 
-/* Errors name the line. jobs_file_fini() must always be called. */
+/* Errors name the line. jobs_file_fini() must be called in all cases. */
 int jobs_file_read(struct jobs_file *file, const char *path, struct error *error);
 void jobs_file_fini(struct jobs_file *file);

@@ -23,10 +23,10 @@ static const char program[] = "hdss join";
 
 struct join_request {
     struct launch_plan plan;
-    const char *set;     /* the set, its file or its port; NULL: not given; borrowed */
-    uint64_t patience_s; /* how long to wait for a set that does not answer; 0: not given */
+    const char *set;
+    uint64_t patience_s;
     char *ticket;
-    bool was_there; /* it had joined this set and has lost it */
+    bool was_there;
 };
 
 static int take_patience(void *target, const char *value, struct error *error)
@@ -81,16 +81,16 @@ static int join_take_operand(void *target, const char *word, struct error *error
     return 0;
 }
 
-/* How long a pod may take to leave by itself when it is not wanted any more. */
+/* How long a pod may take to leave by itself after standard input has ended. */
 #define LEAVES_MS 5000
 
-/* A pod that gets its ticket on standard input. When standard input ends, so does the pod. */
+/* For a pod that gets its ticket on standard input, and ends with standard input. */
 struct tether {
     const struct launch *how;
     int ticket; /* has the ticket until the pod has joined, then -1 */
-    bool ends;  /* standard input has only the ticket, and its end matters */
+    bool ends;  /* standard input has only the ticket, so its end matters */
     bool is_cut;
-    int64_t end_ms; /* when the pod must have left, after the end of standard input */
+    int64_t end_ms;
 };
 
 static void forget_ticket(struct tether *tether)
@@ -100,7 +100,8 @@ static void forget_ticket(struct tether *tether)
     tether->ticket = -1;
 }
 
-/* If the pod has joined, it leaves when its run or set ends; if not, it is ended. */
+/* After the end of standard input, a pod whose ranks all exist gets LEAVES_MS to leave with its run or set. Another pod
+ * is killed at once. */
 static enum launch_wish look_at_tether(void *context, enum launch_stage stage)
 {
     struct tether *tether = context;
@@ -159,9 +160,9 @@ static int join(struct join_request *request, bool *again, struct error *error)
     } else if (!request->was_there && pods_find_ticket(request->set, request->ticket, error) < 0) {
         return EXIT_STATUS_USAGE;
     }
-    job_init(&plan->request.setup.job); /* for the drain time */
+    job_init(&plan->request.setup.job);
     plan->serves = plan->is_pod = plan->line_up.masters_given = true;
-    plan->line_up.masters = 0; /* besides the one that leads */
+    plan->line_up.masters = 0; /* besides the master that leads */
     plan->line_up.threads = 1;
     plan->limits.restarts = 0;
     argv_add(&plan->request.words, "master");
@@ -181,8 +182,8 @@ static int join(struct join_request *request, bool *again, struct error *error)
                                                              : status; /* the set has ended after its ticket was read */
 }
 
-/* `*again` before the call: this set was joined before, and lost. After it: wait for the set, and join again with
- * the same ticket, because a run that was restarted has another name. */
+/* If `*again` is true before the call, this set was joined before, and lost. If it is true after the call, the caller
+ * must join again with the same ticket, because a run that was restarted has another name. */
 static int join_once(int argc, char **argv, char ticket[PATH_MAX], bool *again)
 {
     struct join_request request = {.plan = LINEUP_DEFAULT, .ticket = ticket, .was_there = *again};

@@ -59,7 +59,6 @@ static void list_kernels(void)
         print_beside(all[i]->name, all[i]->summary, width + 2);
 }
 
-/* "width=2048". */
 static const char *setting_of(const struct hdss_param *param, union hdss_value value, char text[TEXT_MAX])
 {
     char value_text[KERNEL_PARAM_TEXT_MAX];
@@ -67,7 +66,6 @@ static const char *setting_of(const struct hdss_param *param, union hdss_value v
     return text;
 }
 
-/* "an integer from 1 to 2^20 (pixels)". */
 static const char *kernels_command_range_of(const struct hdss_param *param, char text[TEXT_MAX])
 {
     char accepts[TEXT_MAX - 40];

@@ -25,15 +25,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* START_MS: by then all ranks must be ready for a signal. */
+/* START_MS after the launch, a request to drain no longer waits until all ranks can handle its signal. For ranks on
+ * other machines this is REMOTE_START_MS. */
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
 /* LINE_MS: an incomplete line is shown after this time. WATCH_LOOK_MS, END_LOOK_MS: how often to look at a launcher
- * that may not end by itself, and at one that is about to end. KILL_MS: how long a launcher may take to end its
- * ranks; KILL_EMPTY_MS: to end without ranks. */
+ * that may hang, and at one that is about to end. KILL_MS: how long a launcher may take to end its ranks.
+ * KILL_EMPTY_MS: how long it may take to end without ranks. */
 enum { LINE_MS = 250, WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
 
-/* Limit of the children that this process had before the launch and that can be told apart. */
 #define CHILDREN_MAX 256
 /* How long a supermaster may take to end after its launcher was killed. */
 enum { ORPHANED_MS = 10000 };
@@ -43,18 +43,18 @@ struct child {
     const struct launch *how;
     struct launch_world *world;
     struct started_launcher launcher;
-    int errors; /* launcher.errors; -1: closed */
+    int errors;
     bool ended;
     int64_t now_ms;
     bool drain_waits;
     int64_t ready_by_ms;
-    int64_t begin_by_ms; /* when to end a run that has not begun but was asked to stop; 0: it was not asked */
+    int64_t begin_by_ms; /* when to end a run that was asked to stop and has not begun; 0: it was not asked */
     bool drain_is_said;
     struct stderr_filter stderr_filter;
     struct whole_lines lines;
-    int64_t errors_ms;           /* when the ranks last wrote something */
-    struct launcher_watch watch; /* only if how->reports */
-    bool is_mute;                /* the ranks were killed on purpose, so what they write is dropped */
+    int64_t errors_ms;
+    struct launcher_watch watch;
+    bool is_mute;                /* the ranks were killed on purpose, so their messages are dropped */
     pid_t earlier[CHILDREN_MAX]; /* children of the program that has become this process */
     unsigned earlier_count;
     int64_t late_ms;
@@ -108,8 +108,8 @@ static void send_ranks(const struct child *child, int signal_number)
     ranks_signal(child->world, child->launcher.pid, child->how->rank_depth, signal_number);
 }
 
-/* Sends SIGUSR1 as soon as all can handle it, or if it is too late to wait. A launcher passes it on only to ranks
- * that it has started: before the run has begun all must exist, later some may be lost. */
+/* Sends SIGUSR1 as soon as all ranks can handle it, or if it is too late to wait. A launcher passes the signal on only
+ * to ranks that it has started. Before the run has begun all must exist; later some may be lost. */
 static void look_ready(struct child *child)
 {
     const struct launch *how = child->how;
@@ -148,21 +148,24 @@ static void ask_to_stop(struct child *child)
     }
 }
 
-/* For Ctrl-Z. If pods take part ranks are not stopped, because the pods would take them for lost. */
+/* For Ctrl-Z. If pods take part, the ranks are not stopped, because the pods would take them for lost. */
 static void stop(struct child *child)
 {
     if (child->how->has_pods)
         launch_say("stopped: the run goes on, as pods on other hosts do");
     else {
         send_signal(child, child->launcher.pid, SIGTSTP);
-        below_signal(child->world, child->launcher.pid, SIGSTOP); /* tasks have no terminal, and must be stopped, too */
+        /* Tasks have no terminal, and must be stopped, too. */
+        below_signal(child->world, child->launcher.pid, SIGSTOP);
     }
     const int64_t stopped_ms = child->now_ms;
     child->world->stop_self(child->world);
-    if (!child->how->has_pods) /* and those whose launcher was killed meanwhile */
+    /* Ranks whose launcher was killed meanwhile are children of this process. */
+    if (!child->how->has_pods)
         below_signal(child->world, child->launcher.parent, SIGCONT);
     child->now_ms = child->world->now_ms(child->world);
-    child->watch.changed_ms += child->now_ms - stopped_ms; /* meanwhile the watch has seen no change */
+    /* While everything was stopped, the watch saw no change. */
+    child->watch.changed_ms += child->now_ms - stopped_ms;
 }
 
 static void take_signal(struct child *child, int number)
@@ -195,7 +198,7 @@ static void pass_errors(struct child *child)
     while ((count = child->world->read(child->world, child->errors, bytes, sizeof bytes)) > 0)
         stderr_filter_take(&child->stderr_filter, bytes, (size_t)count);
     fflush(child->how->log != NULL ? child->how->log : stderr);
-    if (count == 0 || errno != EAGAIN) { /* closed; a terminal then has EIO */
+    if (count == 0 || errno != EAGAIN) { /* closed; a terminal then returns EIO */
         child->world->close(child->world, child->errors);
         child->errors = -1;
     }
@@ -210,7 +213,6 @@ static void pass_progress(struct child *child)
     fflush(child->how->log != NULL ? child->how->log : stderr);
 }
 
-/* Ends a launcher that does not end by itself: by SIGTERM, and later by SIGKILL. */
 static void end_launcher(struct child *child)
 {
     if (child->course.end_ms == 0) {
@@ -222,9 +224,9 @@ static void end_launcher(struct child *child)
     }
 }
 
-/* After the run is over, kills the ranks on this machine that hang. The launcher then ends; it would take two
- * seconds to end them itself. Some children of a launcher stand for ranks on other machines, so this is for one
- * machine only. */
+/* After the run is over, kills the ranks of this machine that hang, and the launcher then ends; it would take two
+ * seconds to end them itself. On several machines this is not possible, because some children of a launcher stand for
+ * ranks elsewhere. */
 static bool end_ranks(struct child *child)
 {
     if (!child->watch.ended || child->how->remote || child->watch.running == 0 || child->watch.cleared)
@@ -235,17 +237,16 @@ static bool end_ranks(struct child *child)
     return true;
 }
 
-/* True if the run has ended as it should. Its ranks then have no error to print, which would be lost if the launcher
- * were killed. */
+/* True if the run has succeeded. Then no rank has an error to print, which would be lost with a killed launcher. */
 static bool went_through(const struct child *child)
 {
     const int status = launcher_watch_status(&child->watch);
     return (status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) && !child->watch.degraded;
 }
 
-/* Kills the ranks and their launcher if all that they still do is leaving MPI, which may take longer than a short
- * run. First stops the launcher, so that it does not see its ranks die. Does nothing if the ranks cannot be seen, as
- * without /proc, because they might leave files behind. */
+/* Kills the ranks and their launcher if they only have to leave MPI, which may take longer than a short run. First
+ * stops the launcher, so that it does not see its ranks die. Does nothing if the ranks cannot be seen, as without
+ * /proc, because they might leave files behind. */
 static void end_soon(struct child *child)
 {
     pid_t rank;
@@ -283,7 +284,6 @@ static void end_stopped(struct child *child)
         ranks_end_stopped(child->world, child->launcher.pid, child->how->rank_depth);
 }
 
-/* Prints what happens to the launch, where the ranks' messages go. */
 static void launch_tell(const struct child *child, const char *text)
 {
     if (child->how->log == NULL)
@@ -292,7 +292,6 @@ static void launch_tell(const struct child *child, const char *text)
         say(child->how->log, "hdss: %s", text);
 }
 
-/* If others than this process have told the ranks to drain, says so, once. */
 static void say_drain(struct child *child)
 {
     child->course.is_told_drain |= child->watch.draining && child->course.end_ms == 0;
@@ -310,7 +309,7 @@ static void say_no_rank(const struct child *child)
         launch_tell(child, "the launcher has not begun a rank for too long: it is ended");
 }
 
-/* A stopped launcher neither passes a request to stop on nor the last output of the ranks. */
+/* A stopped launcher passes on neither a request to stop nor the last output of the ranks. */
 static void wake_launcher(const struct child *child)
 {
     if (!child->ended && (child->watch.ended || child->course.asked > 0) &&
@@ -327,10 +326,10 @@ static void look_after(struct child *child)
     }
     say_drain(child);
     wake_launcher(child);
-    /* before the run has begun ranks wait in MPI for a lost one */
+    /* Before the run has begun, ranks wait in MPI for a lost one. */
     if (child->ended || !(child->how->survives || child->watch.ended || !child->watch.begun))
         return;
-    if (child->watch.ended && !child->how->remote) /* the ranks only have to leave */
+    if (child->watch.ended && !child->how->remote)
         ranks_rouse(child->world, child->launcher.pid, child->how->rank_depth);
     if (child->course.end_ms != 0 ||
         (launcher_watch_is_over(&child->watch, child->launcher.pid, child->now_ms) && !end_ranks(child))) {
@@ -347,7 +346,7 @@ static void launch_look_at_time(struct child *child)
     end_launcher(child);
 }
 
-/* A run that has not begun loses nothing if its launcher hangs and is ended. */
+/* If a run has not begun, nothing is lost by ending its launcher. */
 static bool is_to_begin(const struct child *child)
 {
     return child->begin_by_ms != 0 && !child->watch.begun && !child->watch.ended;
@@ -360,7 +359,6 @@ static void look_at_begin(struct child *child)
         end_launcher(child);
 }
 
-/* Drains the run some time before the batch system ends it. */
 static void drain_in_time(struct child *child)
 {
     if (child->ended || child->course.asked > 0 || child->how->drain_ms == 0 || child->now_ms < child->how->drain_ms)
@@ -390,7 +388,7 @@ static void look_aside(struct child *child)
     } else if (wish == LAUNCH_ENDS || wish == LAUNCH_KILLS) {
         child->drain_waits = false;
         if (wish == LAUNCH_KILLS) {
-            child->course.asked = 2; /* given up */
+            child->course.asked = 2;
             child->course.end_ms = child->now_ms;
             child->is_mute = true;
         }
@@ -404,7 +402,7 @@ static int own_longest_wait(const struct child *child)
                  is_to_begin(child) || child->course.not_begun;
     if (child->drain_waits)
         return READY_LOOK_MS;
-    /* only then: if hundreds of ranks share few cores, looking often slows them down */
+    /* Frequent looks are only for this case, because they slow down hundreds of ranks on few cores. */
     bool hurries = child->how->survives && child->watch.ended && child->watch.degraded;
     return hurries ? END_LOOK_MS : whole_lines_hold(&child->lines) ? LINE_MS : looks ? WATCH_LOOK_MS : -1;
 }
@@ -424,7 +422,7 @@ static void pass_words(struct child *child)
         pass_progress(child);
     }
     if (child->errors >= 0)
-        pass_errors(child); /* not to its end: another process may keep the other end open */
+        pass_errors(child); /* not until its end: another process may keep the pipe open */
 }
 
 static void pass_last(struct child *child)
@@ -467,8 +465,8 @@ static void attend(struct child *child)
     pass_last(child);
 }
 
-/* The launcher was killed. Waits for the supermaster, which ends soon, or first says how the run went: the run must
- * not be restarted before. */
+/* After the launcher was killed, waits until the supermaster has ended or has reported how the run went, because the
+ * run must not be restarted before. */
 static void outlive(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -527,11 +525,11 @@ static bool is_earlier(const struct child *child, pid_t pid)
     for (unsigned i = 0; i < child->earlier_count; i++)
         if (child->earlier[i] == pid)
             return true;
-    return child->earlier_count == CHILDREN_MAX; /* too many to know which are ours */
+    return child->earlier_count == CHILDREN_MAX; /* too many to know which are new */
 }
 
-/* Ends ranks that are left on this machine. If the launcher was killed they get time to leave, and those that are
- * stopped or hang are killed; if it has ended by itself they have nothing to do. */
+/* Ends the ranks that are left on this machine. If the launcher was killed, they get time to leave before they are
+ * killed. If it has ended by itself, they have nothing left to do. */
 static void end_orphans(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -569,7 +567,6 @@ static void launch_clear(struct child *child)
     folder_clear_all();
 }
 
-/* If the summary is lost, returns false and prints a message. */
 static bool launch_print_summary(struct child *child)
 {
     const struct launch *how = child->how;
@@ -597,22 +594,22 @@ int launch(char *const *argv, struct launch *how)
         child.late_ms = child.now_ms + 1000 * (int64_t)how->timeout_s;
     how->lost[0] = '\0';
     if (how->log != NULL)
-        fflush(how->log); /* the child would write it once more */
+        fflush(how->log); /* the child would write the buffer once more */
     if (launch_start(&child, argv) < 0) {
         char text[200];
         snprintf(text, sizeof text, "cannot start %.100s: %s", argv[0], strerror(errno));
         say_error("hdss", text);
         return EXIT_STATUS_FAILED;
     }
-    if (how->is_asked != NULL &&
-        how->is_asked()) /* a signal that came before; from here on this process handles signals itself */
+    /* A signal may have come before. From here on this process handles signals itself. */
+    if (how->is_asked != NULL && how->is_asked())
         ask_to_stop(&child);
     attend(&child);
     outlive(&child);
     launch_clear(&child);
     const bool is_silent = how->log == NULL && how->output == LAUNCH_OUTPUT_SILENT;
     const bool is_printed = !how->reports || is_silent || child.watch.again || launch_print_summary(&child);
-    for (size_t i = 0; how->ran != NULL && i < ranges_length(&child.watch.ran); i++) /* adds fewer if memory runs out */
+    for (size_t i = 0; how->ran != NULL && i < ranges_length(&child.watch.ran); i++)
         (void)ranges_add(how->ran, ranges_at(&child.watch.ran, i)->first, ranges_at(&child.watch.ran, i)->count, NULL);
     launch_release(&child);
     const struct launch_verdict verdict = launch_judge(&child.course);

@@ -26,35 +26,34 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Where the standard output of the ranks goes, which is mainly the summary. */
 enum launch_output {
     LAUNCH_OUTPUT_SHOWN,
     LAUNCH_OUTPUT_APART,  /* to standard error */
-    LAUNCH_OUTPUT_SILENT, /* nowhere, and the line is not shown */
+    LAUNCH_OUTPUT_SILENT, /* nowhere, and the launch line is not shown */
 };
 
 enum launch_wish {
     LAUNCH_GOES_ON,
     LAUNCH_DRAINS,
-    LAUNCH_ENDS,  /* the launcher must end its ranks; later it is killed with them */
+    LAUNCH_ENDS,  /* the launcher must end its ranks; if it does not, it is killed with them */
     LAUNCH_KILLS, /* launcher and ranks are killed at once: their results are not needed */
 };
 
 enum launch_stage {
-    LAUNCH_STARTS,  /* some ranks do not exist yet */
-    LAUNCH_RUNS,    /* all exist, or it is not known */
-    LAUNCH_IS_OVER, /* the loop is over, and results are collected */
+    LAUNCH_STARTS,
+    LAUNCH_RUNS, /* all ranks exist, or that is unknown */
+    LAUNCH_IS_OVER,
 };
 
 struct launch_side {
-    /* Called after each event, and after wait_ms(). Must not wait. What it returns is done at once, without a
-     * message. LAUNCH_ENDS and LAUNCH_KILLS must be returned until the launcher has ended. */
+    /* Called after each event, and after wait_ms(). Must not wait. The wish is carried out at once, without a message.
+     * LAUNCH_ENDS and LAUNCH_KILLS must be returned until the launcher has ended. */
     enum launch_wish (*look)(void *context, enum launch_stage stage);
     int (*wait_ms)(void *context); /* latest time of the next look(); -1: only after events */
-    /* Sets descriptors whose events lead to look(), LAUNCH_SIDE_DESCRIPTORS at most, and returns how many. */
+    /* Sets at most LAUNCH_SIDE_DESCRIPTORS descriptors whose events lead to look(), and returns how many. */
     unsigned (*wait_for)(void *context, struct pollfd *polled);
     void *context;
-    /* Called before each start of the launcher: starts other processes of the run, which write errors to `errors`.
+    /* Called before each start of the launcher. Starts other processes of the run, which write errors to `errors`.
      * NULL: there are none. */
     void (*begin)(void *context, int errors);
     /* True if the last look() has printed over a progress line and ended its line. NULL: never. */
@@ -65,51 +64,51 @@ struct launch_side {
 struct launch_world;
 
 struct launch {
-    struct launch_world *world; /* NULL: this machine */
-    bool remote;   /* some ranks are on other machines, where it cannot be seen whether they catch a signal: they get a
-                      fixed time to start */
-    bool survives; /* other ranks survive a loss: launcher_watch.h watches the launcher, and the ranks report */
-    bool reports;  /* the leading rank is on this machine, and can report */
-    bool has_pods; /* pods may take part, which are not stopped with this launch */
-    bool is_pod;   /* a master leads, and no supermaster */
-    bool flat;     /* --dca: no worker can be spared */
+    struct launch_world *world;
+    /* Some ranks are on other machines. Whether they catch a signal cannot be seen, so they get a fixed time to
+     * start. */
+    bool remote;
+    bool survives;
+    bool reports; /* the leading rank is on this machine, and can report */
+    bool has_pods;
+    bool is_pod;
+    bool flat; /* --dca: no worker can be spared */
     unsigned ranks;
-    unsigned rank_depth;            /* level of the ranks of this machine below the launcher: dialect.h */
-    FILE *log;                      /* gets the output of the ranks; NULL: see `output` */
-    FILE *summary_to;               /* gets the summary; NULL: it goes where other output goes; borrowed */
-    const struct launch_side *side; /* NULL: none */
+    unsigned rank_depth; /* level of the ranks of this machine below the launcher: dialect.h */
+    FILE *log;           /* gets the output of the ranks; NULL: see `output` */
+    FILE *summary_to;    /* gets the summary; borrowed; NULL: it goes where other output goes */
+    const struct launch_side *side;
     enum launch_output output;
-    const char *kept;    /* for a message: what is left after the second signal; NULL: unknown; borrowed */
-    const char *journal; /* for a message: without this journal nothing is kept; NULL: unknown; borrowed */
-    bool at_once;        /* the first signal ends the ranks */
-    bool is_passing;     /* what is stored is lost with the caller, so no run can go on from it */
-    /* ranks of this machine are ended after they have said how the run went, before they have left MPI */
+    const char *kept;    /* for a message: what is left after the second signal; borrowed; NULL: unknown */
+    const char *journal; /* for a message: without this journal nothing is kept; borrowed; NULL: unknown */
+    bool at_once;
+    bool is_passing; /* what is stored is lost with the caller, so no run can continue from it */
+    /* The ranks of this machine are ended after they have reported how the run went, before they have left MPI. */
     bool ends_soon;
     unsigned timeout_s;
     int64_t begin_ms; /* if the ranks report: how long they may take to begin after they were asked to stop */
     bool is_resumable;
-    void (*enter)(void);    /* called in the process that becomes the launcher; NULL: nothing is */
-    void (*clear)(pid_t);   /* removes what a launcher has left; NULL: it leaves nothing */
+    void (*enter)(void);
+    void (*clear)(pid_t);
     int64_t drain_ms;       /* when the ranks must drain, by launch_clock_ms(); 0: never */
     bool (*is_asked)(void); /* true if a signal came before the launch; NULL: none did */
-    bool asked;             /* set: the run was asked to stop, or drain_ms was reached */
+    bool asked;
     bool late;
-    bool begun;      /* set: all ranks were there, if they report */
-    bool started;    /* set: a rank was seen running on this machine */
-    bool summarized; /* set: the summary was printed, or the run has said how it went */
-    /* gets the tasks that were running when the supermaster was lost; NULL: not needed; borrowed */
+    bool begun;
+    bool started;
+    bool summarized; /* result: the summary was printed, or the run has reported how it went */
+    /* Gets the tasks that were running when the supermaster was lost; borrowed; NULL: not needed. */
     struct ranges *ran;
-    char lost[100]; /* set: why no rank has said how the run went, for launch_say_lost(); otherwise empty */
+    char lost[100]; /* result: why no rank has reported, for launch_say_lost(); otherwise empty */
 };
 
-/* What an ended run has stored, as the end of a message. */
 const char *launch_kept(const struct launch *how);
 
-/* Runs `argv` (ended by NULL) without standard input. Returns an enum exit_status: that of the ranks. For all else
- * that mpirun returns it is EXIT_STATUS_FAILED, and a message was printed or how->lost says why. */
+/* Runs `argv` (ended by NULL) without standard input. Returns an enum exit_status: that of the ranks. Any other end of
+ * mpirun gives EXIT_STATUS_FAILED, and a message was printed or how->lost says why. */
 int launch(char *const *argv, struct launch *how);
 
-/* If the run was lost, prints how->lost and `consequence` in one line, as the ranks' messages are printed. */
+/* If the run was lost, prints how->lost and `consequence` in one line, where the ranks' messages go. */
 void launch_say_lost(const struct launch *how, const char *consequence);
 
 int64_t launch_clock_ms(void);

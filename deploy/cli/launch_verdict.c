@@ -11,15 +11,15 @@
 #include <unistd.h>
 #include <sys/wait.h>
 
-/* A launcher whose ranks survive no loss sends SIGTERM to them after one, which is no request. */
+/* If the ranks do not survive a loss, their launcher sends them SIGTERM after one; that is no request. */
 bool launch_was_asked(const struct launch_course *course)
 {
     return course->asked > 0 || (course->is_told_drain && course->how->survives);
 }
 
-/* True if the report of the leading rank decides: all ranks had come through when it was written, and the launcher
- * lets ranks die or was ended. The launchers' own status says little: MPICH's is 0 after a drain, and Open MPI's is
- * 1 after a signal even if all was done. */
+/* True if the report of the leading rank decides: all ranks had finished when it was written, or the launcher lets
+ * ranks die, or it was ended. The launcher's own status says little: MPICH returns 0 after a drain, and Open MPI
+ * returns 1 after a signal even if all was done. */
 static bool report_counts(const struct launch_course *course, int reported)
 {
     const bool drained = (course->asked > 0 || course->is_told_drain) && !course->watch->degraded;
@@ -28,7 +28,6 @@ static bool report_counts(const struct launch_course *course, int reported)
            course->outlived || (reported == EXIT_STATUS_DONE && interrupted);
 }
 
-/* The signal that ended the launcher or, by its status, a process that it needs; 0: none. */
 static int ending_signal(const struct launch_course *course)
 {
     return WIFSIGNALED(course->status)         ? WTERMSIG(course->status)
@@ -44,8 +43,8 @@ static bool is_draining_signal(int number)
     return false;
 }
 
-/* True if a signal came to the launcher while its ranks were draining, and it killed them, or ended as MPICH's does.
- * A launcher that ends its ranks after a loss lets none survive. */
+/* True if a signal ended the launcher while its ranks drained, or made it end them. If ranks survive no loss, a failed
+ * launcher may have ended them after a loss, so its failure does not count. */
 static bool is_cut(const struct launch_course *course)
 {
     const bool has_killed = course->is_told_drain && course->how->survives && WIFEXITED(course->status) &&
@@ -54,8 +53,8 @@ static bool is_cut(const struct launch_course *course)
     return course->end_ms == 0 && (has_killed || (drains && is_draining_signal(ending_signal(course))));
 }
 
-/* True if a signal came to the launcher before a rank could handle it: the launcher was ended by it, or silently
- * with all that it had started. After a failure the launcher or a rank would have printed why. */
+/* True if a signal came to the launcher before a rank could handle it. It ended the launcher, or made it end silently
+ * with all that it had started. After a failure, the launcher or a rank would have printed why. */
 static bool is_cut_short(const struct launch_course *course)
 {
     bool is_cut = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED && !course->has_said;
@@ -63,8 +62,8 @@ static bool is_cut_short(const struct launch_course *course)
     return is_cut && !course->watch->begun && course->end_ms == 0 && course->asked == 0;
 }
 
-/* True if ranks drained before the run had begun, and another died of the signal, because it was not ready for it:
- * then the launcher had to be ended. */
+/* True if ranks drained before the run had begun, and the signal killed another one that was not ready for it. Then the
+ * launcher had to be ended. */
 static bool has_drained_away(const struct launch_course *course)
 {
     return launch_was_asked(course) && course->end_ms != 0 && !course->watch->begun;
@@ -84,7 +83,6 @@ static struct launch_verdict told(int status, const char *text)
     return verdict;
 }
 
-/* The launch was ended before the ranks had drained. */
 static struct launch_verdict judge_cut(const struct launch *how)
 {
     struct launch_verdict verdict = {.status = how->is_resumable ? EXIT_STATUS_DRAINED : EXIT_STATUS_FAILED};
@@ -93,20 +91,20 @@ static struct launch_verdict judge_cut(const struct launch *how)
     return verdict;
 }
 
-/* If the launcher lets ranks die, its own status means nothing. */
+/* No rank has reported how the run ended, and the launcher's own status says nothing. */
 static struct launch_verdict judge_silence(const struct launch_course *course)
 {
     struct launch_verdict verdict = {.status = EXIT_STATUS_FAILED};
     const char *leader = course->how->is_pod  ? "the pod ended without leaving its set"
                          : !course->how->flat ? "the run ended without its supermaster"
                                               : "the run ended without one of its workers";
-    if (course->asked < 2) /* otherwise it was given up, with a message */
+    /* After a second request the run was given up, with a message. */
+    if (course->asked < 2)
         snprintf(verdict.lost, sizeof verdict.lost, "%s",
                  course->watch->begun ? leader : "a rank was lost before the run had begun");
     return verdict;
 }
 
-/* All that is known of the run is the status of its launcher. */
 static struct launch_verdict judge_launcher(const struct launch_course *course)
 {
     const int status = WIFEXITED(course->status) ? WEXITSTATUS(course->status) : 128 + WTERMSIG(course->status);

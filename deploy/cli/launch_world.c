@@ -23,18 +23,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* If this process is killed, the launcher and all processes below it get REAPER_WAIT_MS to end. The reaper looks
- * every REAPER_LOOK_MS. */
+/* If this process is killed, the launcher and all processes below it get REAPER_WAIT_MS to end. The reaper looks every
+ * REAPER_LOOK_MS. */
 enum { REAPER_WAIT_MS = 5000, REAPER_LOOK_MS = 50 };
 
 struct real_world {
-    struct launch_world world; /* first, so that pointers can be converted */
+    struct launch_world world;
     int signals;
     sigset_t before;
-    pid_t launcher, reaper; /* reaper: ends the launcher if this process is killed; -1: none */
+    pid_t launcher, reaper;
 };
 
-/* A process and those below it; if there are too many some are left out. */
 struct family {
     pid_t pids[4096];
     unsigned count;
@@ -94,8 +93,6 @@ static void real_close_pipe(struct launch_world *world, int ends[2], const char 
             close(ends[i]);
 }
 
-/* Blocks the signals that are handled, except those that were ignored at the start (nohup, a shell's background
- * jobs). */
 static void block_signals(sigset_t *before, sigset_t *taken)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
@@ -110,8 +107,8 @@ static void block_signals(sigset_t *before, sigset_t *taken)
     sigprocmask(SIG_BLOCK, taken, before);
 }
 
-/* Opens a terminal like that of standard error for the ranks. By it they decide whether to show a progress line, and
- * how wide. */
+/* Opens a terminal like that of standard error for the ranks. It tells them whether to show a progress line, and how
+ * wide. */
 static int launch_open_terminal(int ends[2])
 {
     char name[64];
@@ -134,8 +131,8 @@ static int launch_open_terminal(int ends[2])
     return 0;
 }
 
-/* If standard output and standard error are one terminal, mpirun's must also go one way. Otherwise progress line and
- * output would change their order. */
+/* If standard output and standard error are one terminal, those of mpirun must be one, too. Otherwise the progress line
+ * and the output would change their order. */
 static bool one_terminal(void)
 {
     struct stat output, errors;
@@ -156,7 +153,7 @@ static _Noreturn void launch_become(const struct real_world *real, char *const *
     int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) /* the parent has died before prctl() */
+    if (getppid() != parent) /* the parent died before prctl() */
         _exit(EXIT_STATUS_FAILED);
     dup2(null, STDIN_FILENO); /* it is not in the foreground of the terminal */
     if (how->log != NULL)
@@ -199,10 +196,10 @@ static bool family_runs(const struct family *family)
     return i < family->count;
 }
 
-/* The kernel sends SIGTERM to the launcher if this process is killed. That may not be enough: a script does not pass
- * it on, and mpirun may hang while its ranks are in MPI_Init. So the reaper, a process of its own, waits for the end
- * of this one, gives the launcher some time, and then kills all processes below it and its process group, which has
- * the programs of a script that has ended. */
+/* If this process is killed, the kernel sends SIGTERM to the launcher. That may not be enough: a script does not pass
+ * it on, and mpirun may hang while its ranks are in MPI_Init. So the reaper, a process of its own, waits for the end of
+ * this process, and gives the launcher some time. Then it kills all processes below the launcher, and its process
+ * group, which has the programs of a script that has ended. */
 static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
 {
     static struct family family;
@@ -222,7 +219,8 @@ static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
         if (process_runs(process_state(launcher))) {
             family.count = 0;
             add_family(launcher, &family);
-        } else if (!is_group_told) /* a second SIGTERM would make mpirun end without its ranks */
+            /* A second SIGTERM would make mpirun end without its ranks. */
+        } else if (!is_group_told)
             is_group_told = kill(-launcher, SIGTERM) == 0;
         poll(NULL, 0, REAPER_LOOK_MS);
     } while ((family_runs(&family) || kill(-launcher, 0) == 0) && launch_clock_ms() < end_ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a launch gets at the machine: time, output of the launcher, signals, processes. Programs use the real machine;
+/* How a launch accesses the machine: time, output of the launcher, signals, processes. Programs use the real machine;
  * tests have a clock and processes of their own. */
 #pragma once
 
@@ -14,43 +14,43 @@
 struct launch;
 
 struct started_launcher {
-    pid_t pid, parent; /* `parent` is this process */
+    pid_t pid, parent;
     int signals;
-    int errors;     /* standard error of the launcher and its ranks */
-    int errors_end; /* the other end of that, which is closed at the start */
+    int errors;
+    int errors_end;
 };
 
 struct launch_world {
     int64_t (*now_ms)(struct launch_world *world);
     int (*poll)(struct launch_world *world, struct pollfd *polled, unsigned count, int wait_ms);
-    ssize_t (*read)(struct launch_world *world, int descriptor, void *bytes, size_t size); /* does not wait */
+    ssize_t (*read)(struct launch_world *world, int descriptor, void *bytes, size_t size);
     void (*close)(struct launch_world *world, int descriptor);
-    /* Opens a pipe, and puts the name of the end for writing into the environment of the ranks. Returns -1 if
+    /* Opens a pipe, and puts the name of its end for writing into the environment of the ranks. Returns -1 if
      * descriptors run out. */
     int (*open_pipe)(struct launch_world *world, int ends[2], const char *variable);
     void (*close_pipe)(struct launch_world *world, int ends[2], const char *variable);
 
-    /* Begins to handle signals to this process, and sets all members but the launcher's ID. Returns -1 and sets
-     * errno on failure. */
+    /* Begins to handle signals to this process, and sets all members but the launcher's ID. Returns -1 and sets errno
+     * on failure. */
     int (*prepare)(struct launch_world *world, const struct launch *how, struct started_launcher *started);
     int (*start)(struct launch_world *world, char *const *argv, const struct launch *how,
                  struct started_launcher *started);
-    int (*next_signal)(struct launch_world *world); /* the oldest one to this process; 0: none */
+    int (*next_signal)(struct launch_world *world);
     void (*stop_self)(struct launch_world *world);
     void (*release_signals)(struct launch_world *world);
 
     unsigned (*cores)(struct launch_world *world);
     int (*kill)(struct launch_world *world, pid_t pid, int signal_number);
     bool (*reap)(struct launch_world *world, pid_t pid, int *status);
-    /* this and parent() as process_state() and process_parent() */
+    /* state() and parent() return the same as process_state() and process_parent(). */
     char (*state)(struct launch_world *world, pid_t pid);
     pid_t (*parent)(struct launch_world *world, pid_t pid);
-    /* Returns false if a visit has, or if the children cannot be seen. */
+    /* Returns false if a visit has returned false, or if the children cannot be seen. */
     bool (*visit_children)(struct launch_world *world, pid_t parent, process_visitor *visit, void *context);
-    /* The signals that the process catches, a bit each. Returns false if there is no such process. */
+    /* Gets a bit for each signal that the process catches. Returns false if there is no such process. */
     bool (*read_caught)(struct launch_world *world, pid_t pid, uint64_t *caught);
     size_t (*read_command_line)(struct launch_world *world, pid_t pid, char *line, size_t size);
 };
 
-/* For one launch at a time. */
+/* Serves one launch at a time. */
 struct launch_world *launch_world_real(void);

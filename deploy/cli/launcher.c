@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By enum mpi_family: how the output of --version begins, and what precedes the version. */
+/* By enum mpi_family: how the output of --version begins, and what precedes the number. */
 static const struct family {
     const char *begins, *number;
 } families[] = {
@@ -52,7 +52,6 @@ void launcher_name(const struct launcher *launcher, char name[LAUNCHER_NAME_MAX]
         snprintf(name, LAUNCHER_NAME_MAX, "%s %u.%u.%u", family, launcher->major, launcher->minor, launcher->patch);
 }
 
-/* As execvp() does. */
 static bool find_on_path(const char *program, char path[PATH_MAX])
 {
     if (strchr(program, '/') != NULL)
@@ -71,7 +70,6 @@ static bool find_on_path(const char *program, char path[PATH_MAX])
     return false;
 }
 
-/* The version may come from a cache. Returns false if there is no such program. */
 static bool launcher_ask(const char *program, struct launcher *launcher)
 {
     char path[PATH_MAX], option[] = "--version", text[VERSION_TEXT_MAX];
@@ -88,8 +86,7 @@ static bool launcher_ask(const char *program, struct launcher *launcher)
     return true;
 }
 
-/* Finds the first of the usual launchers that is of this family (unknown: of any) or does not tell, and for which
- * there is a carrier. */
+/* Finds the first usual launcher that has a carrier and is of this family. If either family is unknown, it fits. */
 static bool find_usual(struct launcher *launcher, enum mpi_family family)
 {
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
@@ -168,14 +165,12 @@ int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct er
 /* The steps of srun are numbered from 0; a batch script or an interactive shell has one of the highest numbers. */
 #define SLURM_STEPS_MAX 0xfffffff0u
 
-/* True in a step of srun whose tasks all run this program. */
 static bool is_in_srun(void)
 {
     const char *step = getenv("SLURM_STEP_ID"), *tasks = getenv("SLURM_STEP_NUM_TASKS");
     return step != NULL && tasks != NULL && strtoul(step, NULL, 10) < SLURM_STEPS_MAX && strtoul(tasks, NULL, 10) > 1;
 }
 
-/* A launch with only one rank, which may start another launch. */
 static bool is_only_rank(void)
 {
     const char *ranks = getenv("OMPI_COMM_WORLD_SIZE");

@@ -14,21 +14,21 @@
 
 /* After a loss at the start: if no further rank ends for this time, the others must be waiting for the lost one. */
 #define START_MS 3000
-/* After this time a launch without any rank is given up. */
+/* A launch without any rank is given up after this time. */
 #define FIRST_MS 120000
-/* How long ranks may take to notice the loss of the supermaster. While they compute they do not. */
+/* How long ranks may take to notice the loss of the supermaster. They do not notice it while they compute. */
 #define LOST_MS 1500
-/* After a loss, how long ranks that can end may take to do so: the last messages to other machines take 200 ms. */
+/* After a loss, how long the other ranks may take to end: the last messages to other machines take 200 ms. */
 #define DEGRADED_MS 300
-/* How long a launcher may take to end the ranks of a failed run. Open MPI 4 sends SIGCONT, SIGTERM and SIGKILL
- * within 1.5 s; another signal meanwhile would crash it, and output of the ranks would be lost. */
+/* How long a launcher may take to end the ranks of a failed run. Open MPI 4 sends SIGCONT, SIGTERM and SIGKILL within
+ * 1.5 s; another signal meanwhile would crash it, and output of the ranks would be lost. */
 #define ABORT_MS        3000
 #define STOPPED_LOOK_MS 1000
 /* How often to count the ranks, which reads files of /proc for each. */
 #define COUNT_MS 50
-/* How long ranks may take to leave MPI after their work: a time for each rank per core, because hundreds of ranks on
- * a few cores take a minute; and a time for ranks on other machines. After that it does not matter if MPI_Finalize
- * hangs. */
+/* How long ranks may take to leave MPI after their work: LEAVE_MS, or LEAVE_REMOTE_MS if some are on other machines,
+ * and LEAVE_RANK_MS for each rank per core, because hundreds of ranks on few cores take a minute. If MPI_Finalize hangs
+ * longer, nothing is lost by ending the ranks. */
 #define LEAVE_MS        3000
 #define LEAVE_RANK_MS   400
 #define LEAVE_REMOTE_MS 10000
@@ -99,7 +99,7 @@ static void launcher_watch_take_line(struct launcher_watch *watch)
         watch->again = true;
     else if (sscanf(watch->line, "%15s %d %15s", role, &status, degraded) < 2 || !is_role(role) || status < 0 ||
              status > EXIT_STATUS_DRAINED)
-        return; /* not written by HDSS */
+        return;
     else if (strcmp(role, STATUS_LEAD) != 0)
         watch->others = watch->others != 0 ? watch->others : status;
     else {
@@ -182,9 +182,7 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
 static void count_ranks(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
 {
     unsigned running = ranks_below(watch->world, launcher, watch->depth);
-    bool hurries =
-        watch->ended &&
-        watch->remote; /* ranks on other machines cannot be counted, so a changed count must not make the wait longer */
+    bool hurries = watch->ended && watch->remote; /* ranks elsewhere cannot be counted, so do not wait longer */
     if (running != watch->running && !hurries)
         watch->changed_ms = now_ms;
     watch->counted_ms = now_ms;
@@ -199,14 +197,15 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 
-/* True if a rank that is stopped holds up others: any rank for which they wait, unless all are stopped; or a
- * supermaster, if this machine has no other rank that would notice. */
+/* True if a stopped rank holds up others. Before the run has begun, and while --dca drains, that is any rank, unless
+ * all are stopped. Otherwise it is the supermaster, also if no other rank of this machine would notice. */
 static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launcher)
 {
     unsigned awake = 0;
     const unsigned stopped = ranks_stopped(watch->world, launcher, watch->depth, &awake);
     if (launcher_watch_holds(watch, launcher))
-        return awake > 0 || stopped == 0; /* it may not have started a rank yet */
+        /* The launcher may not have started a rank yet. */
+        return awake > 0 || stopped == 0;
     const bool all_count = !watch->begun || (watch->flat && (watch->draining || watch->asked));
     const bool is_left_alone = watch->begun && watch->running == 1 && (watch->ranks > 1 || !watch->flat);
     return (all_count || watch->world->state(watch->world, watch->lead) == PROCESS_STOPPED) && stopped > 0 &&

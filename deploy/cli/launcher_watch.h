@@ -18,7 +18,7 @@
 
 struct launcher_watch {
     struct launch_world *world;
-    int ends[2]; /* of the pipe; -1: none; the two below likewise */
+    int ends[2]; /* pipe for reports; -1: none, also in the next two */
     int summary[2];
     int progress[2];
     FILE *taken;
@@ -28,31 +28,31 @@ struct launcher_watch {
     unsigned length;
     bool begun;
     pid_t lead;
-    bool draining; /* the ranks have reported that a signal told them to drain */
-    bool asked;    /* they were told to drain; in a barrier of MPI they do not report */
-    bool over;     /* the loop is over, and results are collected */
-    bool again;    /* the run has lost a rank that it needs, and can be restarted */
-    bool ended;    /* the leading rank has reported how the run ended */
+    bool draining;
+    bool asked; /* the ranks were told to drain; in a barrier of MPI they do not report it */
+    bool over;
+    bool again; /* the run has lost a rank that it needs, and can be restarted */
+    bool ended; /* the leading rank has reported how the run ended */
     bool degraded;
     bool cleared; /* ranks that hung after the end were killed */
     int status;
-    int others; /* of the first other rank that has failed; 0: none has */
+    int others;
     unsigned ranks;
     unsigned depth;
     struct ranges ran; /* tasks that were running when the supermaster was lost, or shortly before; owned */
-    bool flat;         /* --dca: each worker waits for all others */
-    bool remote;       /* some ranks are on other machines, but not the supermaster */
+    bool flat;
+    bool remote; /* some ranks are on other machines, but not the supermaster */
     unsigned cores;
     unsigned running;
-    bool started; /* at least one rank has run, on this machine or, if all are elsewhere, there */
-    /* number of looks in a row that saw a rank or the launcher stopped while others waited for it */
+    bool started;
+    /* Number of consecutive looks that saw a rank or the launcher stopped while others waited for it. */
     unsigned stopped_looks;
     int64_t stopped_look_ms;
     int64_t counted_ms;
     int64_t changed_ms; /* when `running` last changed, or the ranks last reported something */
 };
 
-/* Tells the ranks, by their environment, the names of the pipes and whether they survive losses. Returns -1 if
+/* Puts into the environment of the ranks the names of the pipes, and whether the ranks survive losses. Returns -1 if
  * descriptors or memory run out. */
 int launcher_watch_init(struct launcher_watch *watch, struct launch_world *world, unsigned ranks, unsigned depth,
                         bool remote, bool survives);
@@ -60,7 +60,7 @@ void launcher_watch_fini(struct launcher_watch *watch);
 
 void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms);
 
-/* 0: there is no new text of the progress line. */
+/* Returns 0 if there is no new text of the progress line. */
 size_t launcher_watch_take_progress(struct launcher_watch *watch, char *bytes, size_t size);
 
 /* Prints the summary, if there is one, with its first word in `colour` (NULL: none). Returns -1 and sets errno if it
@@ -69,14 +69,12 @@ int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to, const c
 
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
-/* True if for STOPPED_LOOKS seconds a process was stopped (SIGSTOP) for which others on this machine waited: the
- * supermaster; before the run has begun, the launcher or any rank; with --dca any worker that must drain. Not if all
+/* True if a process was stopped (SIGSTOP) for STOPPED_LOOKS seconds while others on this machine waited for it: the
+ * supermaster; before the run has begun, the launcher or any rank; with --dca, any worker that must drain. False if all
  * are stopped. */
 #define STOPPED_LOOKS 10
 bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
-/* True while the launcher is stopped and the run has not begun. */
 bool launcher_watch_holds(const struct launcher_watch *watch, pid_t launcher);
 
-/* -1: no status was reported. */
 int launcher_watch_status(const struct launcher_watch *watch);

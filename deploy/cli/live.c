@@ -45,7 +45,7 @@ static const char *file_path(const struct live *live, unsigned rank, unsigned nu
     return path;
 }
 
-/* Returns false if the file cannot be opened, which may pass on a network file system. */
+/* Returns false if the file cannot be opened, which may be temporary on a network file system. */
 static bool open_file(struct live *live, unsigned rank, unsigned number)
 {
     char path[PATH_MAX];
@@ -80,7 +80,6 @@ static int add_file(struct live *live, const char *name, struct error *error)
     return 0;
 }
 
-/* The files of a rank are in the order in which it has written them. */
 static int compare_files(const void *one, const void *other)
 {
     const struct live_file *a = one, *b = other;
@@ -125,7 +124,6 @@ static void remove_used_up(struct live *live)
     }
 }
 
-/* Reads the head at offset `at` of the open file. Returns 0 if the fragment is not complete. */
 static size_t read_head(const struct live *live, uint64_t at, uint64_t size, struct fragment *fragment)
 {
     char head[FRAGMENT_HEAD_MAX];

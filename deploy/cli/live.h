@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What running tasks have written: fragments in a folder, which their workers write
- * (worker/kernels/exec/fragments.h). They are sorted by tries of tasks. A file that was read is removed after its
- * rank has begun a new one. */
+/* What running tasks have written: fragments in a folder, which their workers write (worker/kernels/exec/fragments.h).
+ * A *try* is one execution of a task; fragments are sorted by tries. A file that was read is removed after its rank has
+ * begun a new one. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,24 +13,24 @@
 
 struct live_file {
     unsigned rank, number;
-    uint64_t at; /* offset after the last fragment that was found */
+    uint64_t at;
     uint64_t task, began_ms;
 };
 
 struct live_try {
     uint64_t task, began_ms;
     unsigned rank, number;
-    uint64_t at; /* offset of its next fragment */
+    uint64_t at;
     uint64_t shown[2];
 };
 
 struct live {
-    const char *folder; /* NULL: nothing is read */
+    const char *folder;
     struct live_file *files;
     size_t file_count, file_capacity;
     struct live_try *tries;
     size_t try_count, try_capacity;
-    int file; /* the one opened last; -1: none */
+    int file;
     unsigned file_rank, file_number;
     char *bytes;
     size_t room;
@@ -39,14 +39,13 @@ struct live {
 void live_init(struct live *live, const char *folder);
 void live_fini(struct live *live);
 
-/* Finds new tries, except those of tasks for which `is_over` is true. */
 int live_look(struct live *live, bool (*is_over)(const void *context, uint64_t task), const void *context,
               struct error *error);
 
 /* Reads the try's next fragment into live->bytes. Returns 1; 0 if there is none yet; or -1. */
 int live_take(struct live *live, struct live_try *try, struct fragment *fragment, struct error *error);
 
-/* The try that the task log describes by task, rank and start time; NULL: it was not found. */
+/* Finds the try with the task, rank and start time of a line of the task log. NULL: there is none. */
 const struct live_try *live_find(const struct live *live, uint64_t task, uint64_t rank, double began_s);
 
 void live_forget(struct live *live, uint64_t task);

@@ -79,7 +79,6 @@ static char *time_text(char text[40], double seconds)
     return text;
 }
 
-/* The last line that the task has written to standard error, if it is known. */
 static const char *log_error(struct log_file *log, const struct log_record *record, char text[REASON_TEXT_MAX])
 {
     char bytes[LOG_ERRORS_KEPT];
@@ -106,7 +105,6 @@ static unsigned digits_of_last(const struct log_file *log)
     return digits_of(log->count > 0 ? log->records[log->count - 1].number : 0);
 }
 
-/* "    17      1.20 s  exit 1       ./fit a.dat: cannot open a.dat" */
 static int print_record(struct log_file *log, const struct log_record *record, unsigned digits, unsigned width,
                         struct error *error)
 {
@@ -123,7 +121,6 @@ static int print_record(struct log_file *log, const struct log_record *record, u
     return 0;
 }
 
-/* Longest first. */
 static int by_runtime(const void *a, const void *b)
 {
     const struct log_record *x = *(const struct log_record *const *)a, *y = *(const struct log_record *const *)b;
@@ -132,7 +129,7 @@ static int by_runtime(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* `failed`: only failed tasks. `most`: the slowest so many tasks; 0: all in order. */
+/* `most`: how many of the slowest tasks to print; 0: all tasks, in order. */
 static int print_table(struct log_file *log, bool failed, uint64_t most, struct error *error)
 {
     const struct log_record **records = calloc(log->count + 1, sizeof *records);
@@ -319,7 +316,6 @@ static int print_streams(struct log_file *log, const struct log_record *record, 
     return 0;
 }
 
-/* Only logs of HDSS have this. */
 static void print_use(const struct task_row *row)
 {
     char text[HUMAN_MAX];

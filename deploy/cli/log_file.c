@@ -121,8 +121,8 @@ static uint64_t size_of(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : UINT64_MAX;
 }
 
-/* Computes where each task's output is in the files, which have it in the order of task numbers. Returns false if
- * the files do not belong to this log. */
+/* Computes where each task's output is in the files, which are in the order of task numbers. Returns false if the files
+ * do not belong to this log. */
 static bool place_records(struct log_file *log)
 {
     uint64_t out = 0, err = 0;
@@ -136,7 +136,6 @@ static bool place_records(struct log_file *log)
     return out == size_of(log->output) && err == size_of(log->errors);
 }
 
-/* Tries the output `stem` + `ending`, and the file of errors beside it. */
 static bool try_output(struct log_file *log, const char *stem, size_t length, const char *ending)
 {
     const bool has_stem = strcmp(ending, ".out") == 0;
@@ -156,7 +155,6 @@ static bool ends_with(const char *text, const char *ending)
     return length > own && strcmp(text + length - own, ending) == 0;
 }
 
-/* Finds the files with the output. If there are none it is unknown. */
 static void find_streams(struct log_file *log, const char *output)
 {
     const char *name = output != NULL ? output : log->path;
@@ -182,11 +180,10 @@ static bool keep_errors(struct log_file *log, const unsigned char *errors, uint3
     const size_t kept = length < LOG_ERRORS_KEPT ? length : LOG_ERRORS_KEPT;
     const uint64_t begin = *at;
     *at += kept;
-    log->records[log->count - 1].err_at = begin + kept - length; /* as if all were kept */
+    log->records[log->count - 1].err_at = begin + kept - length; /* where the errors would begin if all were kept */
     return fwrite(errors + length - kept, 1, kept, log->err) == kept;
 }
 
-/* Adds the tasks of a block: their lines, and the ends of their errors. */
 static int take_block(struct log_file *log, const struct block *block, uint64_t *at, uint64_t *err_at,
                       struct error *error)
 {
@@ -268,7 +265,7 @@ static int open_log(struct log_file *log, const char *stem, size_t length, const
     return 0;
 }
 
-/* The name may be that of the log, of the list or of the output. Returns what open_log() does. */
+/* The name may be that of the log, of the list or of the output. Returns the same as open_log(). */
 static int find_log(struct log_file *log, const char *name, struct error *error)
 {
     const size_t length = strlen(name);
@@ -356,8 +353,8 @@ static int hand_over(FILE *file, const char *path, uint64_t at, uint64_t length,
     return result;
 }
 
-/* Passes on a task's output from the parts. If it is there several times the last one counts, as with lines of the
- * log. */
+/* Passes on a task's output from the parts. If the parts have it several times, the last one counts, as with lines of
+ * the log. */
 static int hand_over_parts(const struct log_file *log, uint64_t task, log_taker *take, void *context,
                            struct error *error)
 {

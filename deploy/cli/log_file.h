@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A task log, with what the tasks have written if that is there: in the files of a run that is over, or in the parts
- * of one that is running or was interrupted. */
+/* A task log, with the output of the tasks if it exists: in the files of a run that is over, or in the parts of a run
+ * that continues or was interrupted. */
 #pragma once
 
 #include "common/metrics/task_log.h"
@@ -19,7 +19,6 @@ struct log_record {
     double started_s, runtime_s;
     bool has_failed, tried_again;
     uint32_t worker, node;
-    /* sizes of what the task has written, and where it is in the files, if that is known */
     uint64_t out, err, out_at, err_at;
 };
 
@@ -29,9 +28,9 @@ struct log_file {
     char path[PATH_MAX];
     FILE *file;
     enum task_log kind;
-    struct log_record *records; /* ordered by task number; only the last line of each task; owned */
+    struct log_record *records; /* owned; ordered by task number; only the last line of each task */
     size_t count, capacity;
-    uint64_t strange; /* lines that no task log has */
+    uint64_t strange;
     enum log_streams streams;
     char output[PATH_MAX], errors[PATH_MAX]; /* the two files, or the name of the output that has parts */
     FILE *out, *err;
@@ -39,8 +38,8 @@ struct log_file {
     size_t room;
 };
 
-/* Opens the log `name`, or that of the list or output `name`. `output` is the run's output; NULL: it is searched
- * beside the log. */
+/* Opens the log `name`, or that of the list or output `name`. `output` is the run's output; NULL: it is searched beside
+ * the log. */
 int log_file_open(struct log_file *log, const char *name, const char *output, struct error *error);
 void log_file_close(struct log_file *log);
 
@@ -49,10 +48,10 @@ const struct log_record *log_file_find(const struct log_file *log, uint64_t numb
 /* Parses the line of a record. The texts of `row` are valid until the next call. */
 int log_file_row(struct log_file *log, const struct log_record *record, struct task_row *row, struct error *error);
 
-/* Copies the end of the task's errors and returns its length; 0: unknown. */
+/* Copies the end of the task's errors, and returns its length; 0: unknown. */
 size_t log_file_errors(struct log_file *log, const struct log_record *record, char bytes[LOG_ERRORS_KEPT]);
 
-/* Gets a piece of a stream: 0 is output, 1 errors. */
+/* Takes a piece of a stream: 0 is output, 1 errors. */
 typedef int log_taker(void *context, unsigned stream, const void *bytes, size_t count, struct error *error);
 
 /* Passes on the task's output, then its errors. log->streams says whether they are known. */

@@ -70,7 +70,8 @@ static int run_command(int argc, char **argv, struct error *error)
     return command != NULL ? command->run(argc, argv) : mistakes_refuse_command(argc, argv, error);
 }
 
-/* Flushes standard output. If that fails, a command that had succeeded fails; one that had failed has said why. */
+/* Flushes standard output. If that fails, a command that had succeeded fails; a command that had failed has already
+ * said why. */
 static int end_output(int status)
 {
     struct error error;

@@ -26,7 +26,6 @@ static char *mistakes_join(int argc, char *const *argv)
     return text_take(&text);
 }
 
-/* True for the name of a kernel, in upper or lower case, for a shared object, and for a Python function. */
 static bool is_kernel_name(const char *word)
 {
     size_t count, length = strlen(word);
@@ -60,7 +59,6 @@ bool mistakes_is_command(const char *word)
            (strchr(word, ' ') != NULL || (strchr(word, '/') != NULL ? is_executable(word) : is_program(word)));
 }
 
-/* If `word` is a program, adds what to type. */
 static int add_program(const char *word, struct error *error)
 {
     return is_program(word) ? error_after(error, "; for the program of this name: hdss exec %.60s ::: ARG...", word)
@@ -87,7 +85,8 @@ static int refuse_file(const char *name, struct error *error)
     return error_set(error, "%.100s is a file; type, to run each of its lines: hdss run exec tasks=%.100s", name, name);
 }
 
-/* An option precedes the command: names the command that follows and has this option, or `run`. */
+/* An option precedes the command. Suggests the command that follows, exec if `:::` follows, or run if run has the
+ * option. */
 static int refuse_early_option(int argc, char *const *argv, struct error *error)
 {
     struct grammar grammar;
@@ -112,7 +111,6 @@ static int refuse_early_option(int argc, char *const *argv, struct error *error)
     return error_set(error, "unknown option %.60s; `hdss --help` shows what there is", argv[0]);
 }
 
-/* Commands of other batch systems, and what they are called here. */
 static const struct {
     const char *word, *meant;
 } other_commands[] = {
@@ -168,7 +166,6 @@ int mistakes_refuse_command(int argc, char *const *argv, struct error *error)
     return error_set(error, "unknown command '%.60s'; `hdss --help` shows what there is", word);
 }
 
-/* Options of other launchers, of xargs and of GNU parallel, and what they are called here. */
 static const struct {
     const char *word, *meant;
 } other_names[] = {
@@ -245,7 +242,7 @@ static void option_name(const char *word, char *name, size_t size)
     snprintf(name, size, "%.*s", (int)strcspn(word, "="), word);
 }
 
-/* A '-' of the name stands for a '_' of the parameter's. NULL: there is none. */
+/* A '-' of the name may stand for a '_' of the parameter's name. NULL: there is no such parameter. */
 static const struct hdss_param *find_parameter(const struct hdss_kernel *kernel, const char *name)
 {
     for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
@@ -267,7 +264,6 @@ static const struct hdss_kernel *find_kernel(int argc, char *const *argv)
     return kernel;
 }
 
-/* True if these options have the one that `meant` begins with, or if `meant` names none. */
 static bool is_taken(const struct options *options, const char *meant)
 {
     char name[40];
@@ -299,7 +295,6 @@ static int explain_option(const struct options *options, const char *word, const
 
 #define AFTER_KERNEL "' after kernel "
 
-/* The text between the first two quotes of the error. Returns false if there is none. */
 static bool quoted_word(const struct error *error, char *word, size_t size)
 {
     const char *from = strchr(error->text, '\''), *to = from != NULL ? strchr(from + 1, '\'') : NULL;
@@ -331,7 +326,6 @@ static bool is_source(const char *word)
     return false;
 }
 
-/* The word is no built-in kernel, or cannot be loaded. */
 static int explain_kernel(const char *word, struct error *error)
 {
     static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212"};
@@ -362,7 +356,6 @@ static int explain_kernel(const char *word, struct error *error)
     return is_program(word) ? refuse_program(word, error) : -1;
 }
 
-/* The word after the kernel is not KEY=VALUE. */
 static int explain_operand(int argc, char *const *argv, const char *word, const struct hdss_kernel *kernel,
                            struct error *error)
 {
@@ -395,7 +388,6 @@ static int explain_operand(int argc, char *const *argv, const char *word, const 
     return -1;
 }
 
-/* An option was written as a parameter. */
 static int explain_parameter(const struct options *options, int argc, char *const *argv, const char *name,
                              struct error *error)
 {
@@ -408,7 +400,6 @@ static int explain_parameter(const struct options *options, int argc, char *cons
     return -1;
 }
 
-/* An option has taken the kernel for its value. */
 static int explain_taken_kernel(const struct options *options, int argc, char *const *argv, struct error *error)
 {
     struct options_reader reader;
@@ -417,7 +408,8 @@ static int explain_taken_kernel(const struct options *options, int argc, char *c
     options_reader_init(&reader, options, argc, argv);
     while (options_next(&reader, &word, &ignored) > 0) {
         if (word.row == NULL)
-            return -1; /* the kernel is in its place, so something else is wrong */
+            /* The kernel is in its place, so something else is wrong. */
+            return -1;
         if (word.row->value != NULL && word.value != NULL && kernel_find(word.value) != NULL) {
             char accepted[OPTION_ACCEPTED_MAX];
             return error_set(error, "--%s needs a value before the kernel %s: accepted: %s", word.row->name, word.value,

@@ -7,15 +7,14 @@
 
 #include <stdbool.h>
 
-/* Sets the error for an unknown command argv[0]: it may be a kernel, a technique, a file, or an option before the
+/* Sets the error for an unknown command argv[0]. It may be a kernel, a technique, a file, or an option before the
  * command. Always returns -1. */
 int mistakes_refuse_command(int argc, char *const *argv, struct error *error);
 
-/* True for a program, or for a whole command line in one word, that is no kernel's name. */
+/* True for a program, or for a whole command line in one word, unless it is a kernel's name. */
 bool mistakes_is_command(const char *word);
 
-/* To be called after the command line was refused. For a common mistake, replaces the error by one that says what to
- * type: a parameter of the kernel was written as an option or the other way round, an option has the name that
- * another launcher gives it or lacks its value, or a file or program is in the place of the kernel. Always returns
- * -1. */
+/* Must be called after the command line was refused. For a common mistake, replaces the error by one that says what to
+ * type: a parameter of the kernel was written as an option or the other way round, an option has the name that another
+ * launcher gives it or lacks its value, or a file or program stands in the place of the kernel. Always returns -1. */
 int mistakes_explain(const struct options *options, int argc, char *const *argv, struct error *error);

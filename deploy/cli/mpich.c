@@ -5,7 +5,7 @@
  * and 4.2 end the others about a second later, even with -disable-auto-cleanup. */
 #include "deploy/cli/dialect.h"
 
-/* Hydra distributes ranks in turn, whatever numbers the hosts have. */
+/* Hydra distributes ranks in turn, even if the hosts have different numbers of slots. */
 static int mpich_check(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->line_up.hosts.count == 0 ||

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define DIGITS     "0123456789"
-#define DIGITS_MAX 9 /* of a number that fits an unsigned */
+#define DIGITS_MAX 9
 
 struct expansion {
     const char *word;
@@ -52,7 +52,6 @@ static bool node_list_append(struct expansion *expansion, const char *text, size
 
 static int expand(struct expansion *expansion, const char *rest);
 
-/* Expands one range, "01-04" or "7", with the text that follows the brackets. */
 static int expand_range(struct expansion *expansion, const char **text, const char *behind)
 {
     unsigned first, last, width, ignored;
@@ -74,7 +73,6 @@ static int expand_range(struct expansion *expansion, const char **text, const ch
     return 0;
 }
 
-/* `text` follows the opening bracket. */
 static int expand_ranges(struct expansion *expansion, const char *text)
 {
     const char *end = expansion->word + expansion->length, *close = memchr(text, ']', (size_t)(end - text));
@@ -90,7 +88,6 @@ static int expand_ranges(struct expansion *expansion, const char *text)
     }
 }
 
-/* Expands the rest of a word; its beginning is in the name. */
 static int expand(struct expansion *expansion, const char *rest)
 {
     size_t left = (size_t)(expansion->word + expansion->length - rest), plain = strcspn(rest, "[]");
@@ -136,7 +133,6 @@ static int refuse_counts(const char *list, unsigned count, struct error *error)
     return error_set(error, "'%.100s': accepted: a count for each of the %u nodes: 16(x2),8", list, count);
 }
 
-/* Parses "(x3)" after a count, or nothing. */
 static bool node_list_take_repetitions(const char **text, unsigned *repetitions)
 {
     unsigned ignored;

@@ -4,12 +4,12 @@
 
 #include "common/util/error.h"
 
-/* Called for each name, which it owns from then on. -1 ends the visits. */
+/* Called for each name, which is valid during the call. If it returns -1, no further names follow. */
 typedef int node_visitor(void *context, const char *name, struct error *error);
 
 /* Visits the nodes in the order of the list. A name may have several ranges, as in "r[1-2]n[01-16]". Numbers have as
- * many digits as the first one of their range. */
+ * many digits as the first number of their range. */
 int node_list_expand(const char *list, node_visitor *visit, void *context, struct error *error);
 
-/* Fails unless there are counts for just `count` nodes; `counts` is then undefined. */
+/* Fails unless there are counts for exactly `count` nodes; `counts` is then undefined. */
 int node_counts_parse(const char *list, unsigned *counts, unsigned count, struct error *error);

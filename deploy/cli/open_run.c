@@ -17,7 +17,7 @@ static const char *option_for_pods(const struct launch_plan *launch_plan)
     return launch_plan->line_up.has_pods ? "--pods" : launch_plan->elastic ? "--elastic" : "--listen";
 }
 
-/* The run's own folder, named after this process, which remains the same when the run is restarted. */
+/* The run's own folder has the ID of this process in its name, which stays the same when the run is restarted. */
 static int find_folder(const struct launch_plan *launch_plan, char folder[PATH_MAX], struct error *error)
 {
     char name[SET_NAME_MAX];
@@ -37,7 +37,8 @@ static int find_ticket(const struct launch_plan *launch_plan, char ticket[JOB_PA
     if (find_folder(launch_plan, folder, error) < 0)
         return -1;
     const int length = snprintf(ticket, JOB_PATH_MAX, "%s/" TICKET_NAME, folder);
-    if (length >= JOB_PATH_MAX || (size_t)length > TICKET_PATH_LENGTH_MAX) /* too long for the name of its socket */
+    /* A longer path leaves no room for the name of the socket. */
+    if (length >= JOB_PATH_MAX || (size_t)length > TICKET_PATH_LENGTH_MAX)
         return error_set(error, "%s: the path of the run's folder is too long; accepted: with --pods-file FILE",
                          option_for_pods(launch_plan));
     return 0;
@@ -48,7 +49,7 @@ static const char *listen_value(const struct launch_plan *launch_plan)
     return launch_plan->line_up.has_pods ? HOST_PODS_ANYWHERE ":0" : "local";
 }
 
-/* First, so that the user's option wins. */
+/* Adds the option first, so that the user's option wins. */
 static void add_option(struct launch_plan *launch_plan, const char *name, const char *value)
 {
     argv_insert(&launch_plan->request.words, 1, value);

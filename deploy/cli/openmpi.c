@@ -2,9 +2,10 @@
 /* The dialect (dialect.h) of Open MPI's mpirun.
  *
  * Survival (measured with 4.1.4): without its two options, mpirun 4 kills all ranks about a second after a death. With
- * only the first one it ends the run after the loss of a node; with both it never returns after a loss on several
- * nodes. Then launcher_watch.h ends it, which needs a supermaster on this machine: otherwise the options are left out.
- * Ending it takes 4 s if a rank on another machine is stopped, or 0.1 s with odls_base_sigkill_timeout = 0.
+ * only the first one it ends the run after the loss of a node. With both it never returns after a loss on several
+ * nodes; then launcher_watch.h ends it, for which the supermaster must be on this machine. If it is not, the options
+ * are left out. Ending it takes 4 s if a rank on another machine is stopped, or 0.1 s with odls_base_sigkill_timeout =
+ * 0.
  *
  * Version 5 has the two options under other names (measured with 5.0.7): with --enable-recovery alone, the other ranks
  * survive one that is killed, but not one with an exit status other than 0. On several machines it also needs its ULFM
@@ -33,13 +34,11 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* So much memory must be free for the files of a session. */
+/* The files of a session are in memory only if at least so many bytes are free. */
 #define MEMORY_FOLDER_LEAST (UINT64_C(1) << 30)
 #define SESSION_BASE        "OMPI_MCA_orte_tmpdir_base"
-/* How often to try to keep a folder that others may remove. */
-#define KEEP_TRIES 100
+#define KEEP_TRIES          100
 
-/* For the memory that the ranks of this launch share; no path: none. */
 static struct held_folder shared = {.fd = -1};
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
@@ -47,8 +46,8 @@ static bool openmpi_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0;
 }
 
-/* A launcher that does not tell its version, such as a script, is taken for that of the library with which HDSS was
- * built. */
+/* If a launcher, for example a script, does not tell its version, it is assumed to be that of the library with which
+ * HDSS was built. */
 static bool is_version_5(const struct launch_plan *launch_plan)
 {
     const char *built = family_built_version(MPI_FAMILY_OPENMPI);
@@ -65,7 +64,6 @@ static bool survives(const struct launch_plan *launch_plan)
            !argv_contain(&launch_plan->start.mpi_args, "--disable-recovery") && launch_plan->start.launcher.major >= 4;
 }
 
-/* True if ranks must survive that their connection to another machine breaks. */
 static bool takes_ulfm(const struct launch_plan *launch_plan)
 {
 #ifdef HDSS_ULFM
@@ -85,15 +83,15 @@ static void add_survival(const struct launch_plan *launch_plan, struct argv *lin
     if (!is_version_5(launch_plan) && launch_plan->line_up.hosts.count > 1)
         argv_add_split(line, "--mca odls_base_sigkill_timeout 0");
     argv_add(line, "--enable-recovery");
-    /* --runtime-options error-nonzero-status=false means the same, but is refused in long lines (5.0.7) */
+    /* --runtime-options error-nonzero-status=false means the same, but is refused in long lines (5.0.7). */
     if (is_version_5(launch_plan))
         argv_add_split(line, "--prtemca state_base_error_non_zero_exit 0");
     if (takes_ulfm(launch_plan) && !argv_contain(&launch_plan->start.mpi_args, "--with-ft"))
         argv_add_split(line, "--with-ft ulfm");
 }
 
-/* With some transports of version 4, one-sided operations cannot reach another machine; with the others they can.
- * Version 5 has only those. */
+/* With some transports of version 4, one-sided operations cannot reach another machine, so they are excluded. Version 5
+ * has only the others. */
 static void add_one_sided(const struct launch_plan *launch_plan, struct argv *line)
 {
     if (!is_version_5(launch_plan) && openmpi_is_dca(launch_plan) && launch_plan->line_up.hosts.count > 1 &&
@@ -102,9 +100,9 @@ static void add_one_sided(const struct launch_plan *launch_plan, struct argv *li
 }
 
 /* The slots fit exactly: mapped by node, each program goes round the hosts until they are full. An mpirun that was
- * built for a batch system takes the slots from there, and must be told not to if going round is right. Version 5,
- * mapping by node, leaves out rank numbers if hosts have different numbers of ranks, with which MPI_Init fails, and
- * finds no place for some ranks (5.0.7): there each program names the hosts of its ranks. */
+ * built for a batch system takes the slots from there; if going round is right, it must be told not to. Version 5,
+ * mapping by node, skips rank numbers if hosts have different numbers of ranks, so that MPI_Init fails, and finds no
+ * place for some ranks (5.0.7). So in version 5 each program names the hosts of its ranks. */
 static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (is_version_5(launch_plan)) {
@@ -122,13 +120,14 @@ static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, 
     argv_add(line, "node");
 }
 
-/* If there are more ranks than cores they are not bound. Bound to cores in turn, they were not faster with two
- * workers on two cores (0.94 to 1.01 of the time) and slower with three (2.6 times for empty iterations, 1.27 for
- * mandelbrot): two share a core, and the supermaster is woken on a busy one. Version 5 must map by slot; otherwise
- * it mixes the ranks of the programs, and values for single workers (--power) go to the wrong ones. */
+/* If there are more ranks than cores, they are not bound. Bound to cores in turn, they were not faster with two workers
+ * on two cores (0.94 to 1.01 of the time) and slower with three (2.6 times for empty iterations, 1.27 for mandelbrot):
+ * two share a core, and the supermaster is woken on a busy one. Version 5 must map by slot; otherwise it mixes the
+ * ranks of the programs, and values for single workers (--power) go to the wrong ones. */
 static void add_cores(const struct launch_plan *launch_plan, struct argv *line, bool bound, bool mapped)
 {
-    if (mapped) /* the user maps, and has only not allowed more ranks than cores */
+    /* The user's mapping may not permit more ranks than cores. */
+    if (mapped)
         argv_add(line, "--oversubscribe");
     else
         argv_add_split(line, is_version_5(launch_plan) ? "--map-by slot:OVERSUBSCRIBE" : "--map-by :OVERSUBSCRIBE");
@@ -147,15 +146,14 @@ static void add_placement(const struct launch_plan *launch_plan, const char *hos
             argv_add_split(line, "--bind-to none");
     } else if (ranks > cores_usable())
         add_cores(launch_plan, line, bound, mapped);
-    else if (launch_plan->line_up.threads != 1 && !bound &&
-             !mapped) /* mpirun would bind all threads of a worker to one core */
+    else if (launch_plan->line_up.threads != 1 && !bound && !mapped) /* mpirun would bind all threads to one core */
         argv_add_split(line, is_version_5(launch_plan) ? "--map-by slot --bind-to none" : "--bind-to none");
     else if (is_version_5(launch_plan) && !mapped)
         argv_add_split(line, "--map-by slot");
 }
 
-/* Version 5 would pass the environment's parameters to other machines by a component of PMIx that is switched off
- * (set_environment()), so each program names them. */
+/* Version 5 would pass the environment's parameters to other machines by a component of PMIx that set_environment()
+ * switches off, so each program names them. */
 static void openmpi_add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (!is_version_5(launch_plan))
@@ -201,8 +199,8 @@ static void set_transport(const struct launch_plan *launch_plan, variable_setter
     set_unless_set("OMPI_MCA_btl", is_version_5(launch_plan) ? "self,sm" : "self,vader", set, context);
 }
 
-/* On a disk it takes longer to make and remove the files of a session than to run a short job. If the user has not
- * said where temporary files go, they are in memory, if there is room. */
+/* On a disk, making and removing the files of a session takes longer than a short job. Unless the user has said where
+ * temporary files go, they are in memory if there is room. */
 static void set_session_folder(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     struct statfs status;
@@ -215,10 +213,10 @@ static void set_session_folder(const struct launch_plan *launch_plan, variable_s
         set_unless_set(SESSION_BASE, MEMORY_FOLDER, set, context);
 }
 
-/* As root, Open MPI wants two variables. PMIX_MCA_plog: mpirun sometimes crashes when a rank on another machine
- * reports a broken connection; the setting switches these reports off. PMIX_MCA_pmdl: mpirun 5.0.7 to 5.0.10, at
- * least, crashes at a line of several programs before it starts any (open-mpi/ompi#13303), in a component of PMIx
- * that the ranks do not need. prterun does not crash, but takes none of Open MPI's options. */
+/* As root, Open MPI wants two variables. PMIX_MCA_plog: mpirun sometimes crashes when a rank on another machine reports
+ * a broken connection; the setting switches these reports off. PMIX_MCA_pmdl: mpirun 5.0.7 to 5.0.10, at least, crashes
+ * at a line of several programs before it starts any (open-mpi/ompi#13303), in a component of PMIx that the ranks do
+ * not need. prterun does not crash, but takes none of Open MPI's options. */
 static void set_environment(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     if (geteuid() == 0) {
@@ -229,7 +227,8 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
         set_unless_set("PMIX_MCA_pmdl", "^ompi", set, context);
     if (takes_ulfm(launch_plan) ||
         (is_version_5(launch_plan) && argv_contain(&launch_plan->start.mpi_args, "--with-ft")))
-        set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context); /* usually that component sets it */
+        /* The component that was switched off above would set it. */
+        set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context);
     if (!is_version_5(launch_plan) && launch_plan->start.survives && launch_plan->line_up.hosts.count > 0)
         set_unless_set("PMIX_MCA_plog", "^default", set, context);
     set_transport(launch_plan, set, context);
@@ -239,11 +238,10 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
     (void)status, (void)kind, (void)place;
-    remove(path); /* the next launch tries again */
+    remove(path);
     return 0;
 }
 
-/* The number of the job that version 4 has in the names of its shared memory; 0: unknown. */
 static unsigned job_number_4(const char *session, long launcher)
 {
     char path[PATH_MAX];
@@ -260,8 +258,8 @@ static unsigned job_number_4(const char *session, long launcher)
     return job;
 }
 
-/* Version 5 (as read in 5.0.7): a hash of the launcher's name for its jobs (Jenkins's one-at-a-time), folded to 16
- * bits, and then the number of the job, of which an mpirun has only one. */
+/* Computes the number for version 5 (as read in 5.0.7): a hash of the launcher's name for its jobs (Jenkins's
+ * one-at-a-time), folded to 16 bits, and then the number of the job. An mpirun has only one job. */
 unsigned openmpi_job_number_5(const char *host, long launcher)
 {
     char name[HOST_NAME_MAX + 40];
@@ -304,13 +302,12 @@ static void remove_session(const char *session)
     nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* Version 4 has all sessions of a user in BASE/ompi.HOST.USER. Returns false if the name is too long. */
 static bool name_sessions_4(char top[PATH_MAX], const char *base, const char *host)
 {
     return (size_t)snprintf(top, PATH_MAX, "%s/ompi.%s.%u", base, host, geteuid()) < PATH_MAX;
 }
 
-/* Version 4 has the files of a run there in pid.NUMBER, with the process ID of mpirun. */
+/* Version 4 has the files of a run in BASE/ompi.HOST.USER/pid.NUMBER; the number is the process ID of mpirun. */
 static void clear_4(const char *base, const char *host, long launcher)
 {
     char top[PATH_MAX], session[PATH_MAX];
@@ -321,11 +318,11 @@ static void clear_4(const char *base, const char *host, long launcher)
     if (job > 0)
         remove_memory(host, job);
     remove_session(session);
-    rmdir(top); /* fails if there are other runs */
+    rmdir(top);
 }
 
-/* Version 5 has them in BASE/prterun.HOST.NUMBER.USER. After a second SIGINT mpirun removes these, but not the
- * shared memory. */
+/* Version 5 has the files of a run in BASE/prterun.HOST.NUMBER.USER. After a second SIGINT mpirun removes these, but
+ * not the shared memory. */
 static void clear_5(const char *base, const char *host, long launcher)
 {
     char session[PATH_MAX];
@@ -338,15 +335,15 @@ static void clear_5(const char *base, const char *host, long launcher)
 
 static const char *session_base(void)
 {
-    static const char *const names[] = {"TMP", "TEMP", "TMPDIR", SESSION_BASE}; /* the last one wins */
+    static const char *const names[] = {"TMP", "TEMP", "TMPDIR", SESSION_BASE};
     const char *base = "/tmp";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         base = getenv(names[i]) != NULL ? getenv(names[i]) : base;
     return base;
 }
 
-/* Removes what a launcher, of either version, removes at its end. It may have cut off the host's name at the first
- * dot. */
+/* Removes what a launcher of either version removes at its end. The launcher may have cut off the host's name at its
+ * first dot. */
 static void openmpi_clear(pid_t launcher)
 {
     const char *base = session_base();
@@ -360,10 +357,9 @@ static void openmpi_clear(pid_t launcher)
     }
 }
 
-/* BASE/ompi.HOST.USER/hdss.NUMBER, with the number of this process: protects the folder of the sessions. */
+/* BASE/ompi.HOST.USER/hdss.NUMBER, with the ID of this process. It protects the folder of all sessions. */
 static char kept[PATH_MAX];
 
-/* Removes such folders of processes that were killed. */
 static void remove_forgotten(const char *top)
 {
     int number;
@@ -376,8 +372,8 @@ static void remove_forgotten(const char *top)
         closedir(folder);
 }
 
-/* The last mpirun removes the folder of all sessions of a user; another mpirun that starts at that moment fails. The
- * folder is not removed while it has a folder of ours. */
+/* The last mpirun of a user removes the folder of all sessions; another mpirun that starts at that moment fails. So
+ * this process keeps a folder of its own in it, which makes the removal fail. */
 static void keep_sessions_4(void)
 {
     char top[PATH_MAX], host[HOST_NAME_MAX + 1] = "";
@@ -386,7 +382,7 @@ static void keep_sessions_4(void)
     if (!name_sessions_4(top, session_base(), host) ||
         (size_t)snprintf(kept, sizeof kept, "%s/hdss.%d", top, (int)getpid()) >= sizeof kept)
         return;
-    for (int tries = 0; tries < KEEP_TRIES; tries++) /* others may remove it meanwhile */
+    for (int tries = 0; tries < KEEP_TRIES; tries++)
         if ((mkdir(top, 0700) == 0 || errno == EEXIST) && is_own_folder(top) &&
             (mkdir(kept, 0700) == 0 || errno == EEXIST))
             break;
@@ -398,7 +394,7 @@ static void let_sessions_4_go(void)
 {
     rmdir(kept);
     *strrchr(kept, '/') = '\0';
-    rmdir(kept); /* fails if there are other runs */
+    rmdir(kept); /* fails while other runs use it */
     kept[0] = '\0';
 }
 
@@ -411,8 +407,8 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
         held_folder_make(&shared, MEMORY_FOLDER, "hdss-ranks");
 }
 
-/* The folder is not part of the line that is printed, because later it does not exist. What the user has set
- * remains. */
+/* Sets the folder for the ranks' shared memory. The line that is printed does not have it, because the folder does not
+ * exist later. Variables that the user has set remain. */
 static void openmpi_enter(void)
 {
     static const char *const variables[] = {"OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory",

@@ -46,7 +46,6 @@ size_t outlet_put(struct outlet *outlet, const void *bytes, size_t count)
     return taken;
 }
 
-/* True if a write of a few bytes does not block. */
 static bool is_ready(const struct outlet *outlet)
 {
     struct pollfd polled = {.fd = outlet->fd, .events = POLLOUT};

@@ -18,7 +18,7 @@ void outside_exec(char *const *argv)
     snprintf(name, sizeof name, "hdss-%.50s", argv[0]);
     if (program_folder(folder, &error) < 0 || program_find(folder, name, path, &error) < 0)
         return;
-    if (realpath("/proc/self/exe", own) != NULL) /* by this path the Python program runs hdss */
+    if (realpath("/proc/self/exe", own) != NULL)
         setenv("HDSS", own, 1);
     execv(path, argv);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs hdss-plot: see picture.h.
  *
- * Data, picture and messages are files without names. So neither process waits for the other, and nothing is left
+ * Data, picture and messages are files without names. So neither process waits for the other, and no file is left
  * behind. */
 #include "deploy/cli/picture.h"
 
@@ -40,7 +40,6 @@ static _Noreturn void become_program(const char *program, const char *format, co
     _exit(EXIT_STATUS_FAILED);
 }
 
-/* Returns the status as from waitpid(), or -1 if the program could not be started. */
 static int run_program(const char *program, const char *format, const struct child *child)
 {
     int status = -1;
@@ -55,7 +54,6 @@ static int run_program(const char *program, const char *format, const struct chi
     return status;
 }
 
-/* The error is the last line that hdss-plot has printed. */
 static int explain_failure(const struct child *child, int status, struct error *error)
 {
     char line[300], text[300] = "";

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* "png" or "svg", by the name of the file; NULL: another format. */
+/* Returns "png" or "svg", by the ending of the name, or NULL. */
 const char *picture_format(const char *path);
 
 /* Draws the data to `path`. An existing file is replaced only on success. */

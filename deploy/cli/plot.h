@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* More lines could not be told apart. */
+/* More lines would be hard to tell apart. */
 #define PLOT_SERIES_MAX 64
 
 struct plot {
@@ -20,7 +20,7 @@ struct plot {
 
 bool plot_accepts(const char *path);
 
-/* If all chunks of a series must be cut one by one, there may be so many: this takes about a second. */
+/* Limit of chunks in a series that must be cut one by one. This many take about a second. */
 #define PLOT_CHUNKS_MAX UINT64_C(100000000)
 
 enum plot_result {

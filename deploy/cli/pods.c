@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss pods: lists the pods of a set. Also asks one of them to leave. */
+/* hdss pods: lists the pods of a set. Other commands use this file to find the ticket of a set, and to ask a pod to
+ * leave. */
 #include "deploy/cli/pods.h"
 
 #include "common/os/files.h"
@@ -87,7 +88,6 @@ int pods_send_away(const struct set_place *set, unsigned rank, struct error *err
     return status;
 }
 
-/* This machine has no such set: says how to join one of another machine. */
 static int refuse_to_look_elsewhere(struct error *error)
 {
     return error_after(error, "; one of another machine is joined by its file `" TICKET_NAME "` or a copy of that, "
@@ -110,7 +110,6 @@ static int ask_for_ticket(const char *given, char path[PATH_MAX], struct error *
     return result;
 }
 
-/* Looks for the ticket in the usual state folder. Returns false if it is not there. */
 static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
 {
     struct error unused;
@@ -119,7 +118,6 @@ static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/" TICKET_NAME, folder) < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* A set can be joined at HOST:PORT with a credential of munge. */
 static int check_port(const char *given, struct error *error)
 {
     struct stream_address address;
@@ -151,7 +149,6 @@ int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error
     return find_ticket_in_state(given != NULL ? given : name, path) ? 0 : ask_for_ticket(given, path, error);
 }
 
-/* Reads standard input up to an empty line or its end. Returns true if there was an empty line. */
 static bool read_to_empty_line(char *text, size_t size)
 {
     size_t length = 0;

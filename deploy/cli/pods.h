@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pods of a set. Their names are SET/podRANK, with the rank of their master. */
+/* The pods of a set. A pod's name is SET/podRANK, with the rank of its master. */
 #pragma once
 
 #include "common/util/error.h"
@@ -11,14 +11,12 @@
 /* Parses SET/podRANK, or podRANK with an empty name of the set. Returns false for other words. */
 bool pods_read_name(const char *word, char set[SET_NAME_MAX], unsigned *rank);
 
-/* Finds by what to join a set: `given` if that is a file or port; otherwise the ticket of the set of that name or,
- * if it is NULL, of the default set. */
+/* Finds the way to join a set: `given` if that is a file or port; otherwise the ticket of the set with that name or, if
+ * `given` is NULL, of the default set. */
 int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error);
 
-/* Keeps the ticket that standard input has in memory, so that it is never left behind. `path` is where other
- * processes of this user can read it. `*goes_on`: an empty line has ended it. Returns a descriptor, which the caller
- * closes. */
+/* Reads the ticket from standard input and keeps it in memory, so that it is never left behind. Other processes of this
+ * user can read it at `path`. `*goes_on`: an empty line has ended it. Returns a descriptor, which the caller closes. */
 int pods_keep_ticket(char path[PATH_MAX], bool *goes_on, struct error *error);
 
-/* Asks a pod to finish what runs and to leave. Returns an exit status. */
 int pods_send_away(const struct set_place *set, unsigned rank, struct error *error);

@@ -24,7 +24,6 @@ static bool visit_below(pid_t child, void *context)
     return below->world->visit_children(below->world, child, visit_below, &next);
 }
 
-/* Returns false if a visit has, or if the launcher cannot be seen. */
 static bool visit_ranks(struct launch_world *world, pid_t launcher, unsigned depth, process_visitor *visit,
                         void *context)
 {
@@ -32,8 +31,8 @@ static bool visit_ranks(struct launch_world *world, pid_t launcher, unsigned dep
     return world->visit_children(world, launcher, visit_below, &below);
 }
 
-/* A process that was forked and has not executed its program yet has its parent's command line and signal handlers.
- * Its program begins without handlers. In between there is no command line. */
+/* A process that was forked and has not executed its program yet has its parent's command line and signal handlers. Its
+ * program begins without handlers. In between it has no command line. */
 static bool is_copy_of(struct launch_world *world, pid_t pid, pid_t parent)
 {
     char own[1024], before[1024];
@@ -60,7 +59,8 @@ static bool visit_catching(pid_t child, void *context)
     struct launch_world *world = catching->world;
     const pid_t parent = world->parent(world, child);
     catching->ranks++;
-    /* In this order: a copy may execute its program at any moment, and then its handlers from before mean nothing. */
+    /* is_copy_of() must come first: a copy may execute its program at any moment, and then the handlers that were read
+     * before mean nothing. */
     return parent > 0 && !is_copy_of(world, child, parent) && does_catch(world, child, catching->signal_number);
 }
 
@@ -161,7 +161,7 @@ struct signalling_all {
     unsigned depth;
 };
 
-/* Signals a process before its children, so that, if it is stopped, it starts no more of them. */
+/* Signals a process before its children: if that stops it, it starts no more of them. */
 static bool visit_signalling_all(pid_t child, void *context)
 {
     enum { DEPTH_MAX = 64 };

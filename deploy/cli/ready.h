@@ -9,18 +9,18 @@
 
 /* The ranks of a launcher are its children (depth 1) or grandchildren (depth 2): see dialect.h.
  *
- * True if the launcher and all its ranks, at least `ranks`, catch the signal: then it may be sent to the launcher. */
+ * True if the launcher and all its ranks, at least `ranks`, catch the signal. Then it may be sent to the launcher. */
 bool ready_for(struct launch_world *world, pid_t launcher, unsigned depth, unsigned ranks, int signal_number);
 
-/* True for a process that has ended, also if it was not reaped. */
+/* True for a process that has ended, even if nobody has reaped it. */
 bool has_ended(struct launch_world *world, pid_t pid);
 
-/* Returns how many children were listed, including those that have ended. */
+/* Lists at most `max` children, including those that have ended, and returns how many. */
 unsigned children_of(struct launch_world *world, pid_t parent, pid_t *children, unsigned max);
 
 unsigned ranks_below(struct launch_world *world, pid_t launcher, unsigned depth);
 
-/* Number of ranks that are stopped (SIGSTOP). `*awake`: of the others. */
+/* Returns how many ranks are stopped (SIGSTOP). `*awake`: how many others run. */
 unsigned ranks_stopped(struct launch_world *world, pid_t launcher, unsigned depth, unsigned *awake);
 
 void ranks_end_stopped(struct launch_world *world, pid_t launcher, unsigned depth);

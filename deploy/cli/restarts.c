@@ -75,7 +75,6 @@ void restarts_fini(struct restarts *restarts)
     ranges_fini(&restarts->ran);
 }
 
-/* Adds a death to each task of `ran` that is in the loop and not done. */
 static int add_deaths(struct journal_content *content, struct ranges *ran)
 {
     const struct range loop = journal_loop(&content->head);
@@ -118,7 +117,6 @@ static void blame_tasks(struct restarts *restarts)
     ranges_clear(&restarts->ran);
 }
 
-/* Says in `text` what follows from a loss. Returns true if the run is started again. */
 static bool decide_on_restart(struct restarts *restarts, const struct launch *how, char *text, size_t size)
 {
     const struct journal_seen now = see_journal(restarts->journal);

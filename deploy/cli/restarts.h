@@ -22,7 +22,7 @@
 #define RESTARTS_MAX 1000
 
 struct journal_seen {
-    bool readable; /* there is a valid one; otherwise the other members are 0 */
+    bool readable; /* there is a valid journal; otherwise the other members are 0 */
     dev_t device;
     ino_t inode;
     struct timespec changed;
@@ -32,8 +32,8 @@ struct journal_seen {
 };
 
 struct restarts {
-    const char *journal; /* empty: there is none; borrowed */
-    const char *without; /* what follows from a loss if there is no journal; a constant */
+    const char *journal;
+    const char *without;
     bool is_set;
     unsigned limit;
     unsigned count;
@@ -44,10 +44,11 @@ struct restarts {
     bool is_stored;             /* the journal is that of this run, so --resume can go on from it */
 };
 
-/* To be called before the first start. restarts_fini() frees what they own. */
+/* Must be called before the first start. */
 void restarts_init(struct restarts *restarts, const char *journal, unsigned limit, const char *without);
 void restarts_init_set(struct restarts *restarts, unsigned limit, const char *without);
 void restarts_fini(struct restarts *restarts);
 
-/* To be called after each start. Returns true if the run must be started again. If it is lost, prints what follows. */
+/* Must be called after each start. Returns true if the run must be started again. If it is lost, prints what
+ * follows. */
 bool restarts_are_due(struct restarts *restarts, const struct launch *how);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The fields of a row end at `end`; they begin at the end of the row before. */
+/* Row i has the fields from ends[i - 1] (or 0) up to ends[i]. */
 struct rows {
     char *bytes;
     size_t length, capacity;
@@ -26,6 +26,6 @@ void rows_clear(struct rows *rows);
 bool rows_add(struct rows *rows, const char *text, size_t length);
 bool rows_end(struct rows *rows);
 
-/* Of row i, which may be the unfinished one (i == count): the number of fields, and one of them. */
+/* These return the number of fields of row i, and one of the fields. Row i may be the unfinished row (i == count). */
 size_t rows_fields(const struct rows *rows, size_t i);
 struct piece rows_field(const struct rows *rows, size_t i, size_t field);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss run: makes the launch line for a job on the machines that there are, prints it and runs it.
+/* hdss run: makes the launch line for a job on the available machines, prints it and runs it.
  *
  * The options of the launch remain here; those of the job go to the supermaster. Both are checked before anything
  * starts. */
@@ -43,7 +43,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* CROWD: a note is printed if one machine has more workers per core. */
+/* CROWD: if one machine has more workers per core, a note is printed. */
 enum { RANKS_MAX = 1 << 20, MARGIN_S = 60, CROWD = 8 };
 
 static int take_hosts(void *target, const char *value, struct error *error)
@@ -110,7 +110,6 @@ static int run_command_take_load(void *target, const char *value, struct error *
     return 0;
 }
 
-/* Checked as a worker does, and kept as it was written. */
 static int run_command_take_dca_option(struct launch_plan *launch_plan, const char *name, const char *value,
                                        struct error *error)
 {
@@ -144,7 +143,6 @@ static int run_command_take_break_after(void *target, const char *value, struct 
     return 0;
 }
 
-/* The option is for rank 0 with --dca, otherwise for masters that compute. */
 static int pass_break_after(struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->request.break_after == NULL)
@@ -268,7 +266,6 @@ static const struct options launch_options = {
         "clean drain.",
 };
 
-/* All options, for parsing. Those of the job are passed on. */
 static struct options all_options(void)
 {
     struct options all = launch_options;
@@ -343,7 +340,6 @@ static int check_for_set(const struct launch_plan *launch_plan, struct error *er
     return 0;
 }
 
-/* Options of a launch are refused for a job of a set. */
 static void note_launch_option(struct launch_plan *launch_plan, const char *name)
 {
     if (strcmp(name, "set") != 0 && strcmp(name, "quiet") != 0)
@@ -396,7 +392,6 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
     return result < 0 ? mistakes_explain(&all, argc, argv, error) : result;
 }
 
-/* If the user names no hosts, those of the batch job are taken. */
 static int find_hosts(struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->line_up.hosts.count > 0 || launch_plan_names_hosts(launch_plan))
@@ -414,7 +409,7 @@ static void set_variable(const char *name, const char *value, void *shown)
         fprintf(shown, "%s=%s ", name, value);
 }
 
-/* Sets a variable with which mpirun accepts as many ranks as each node gets. Returns its value from before, for
+/* Sets a variable that makes mpirun accept the ranks of each node. Returns its value from before, for
  * restore_tasks(). */
 static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
 {
@@ -437,7 +432,8 @@ static void restore_tasks(char *kept)
     free(kept);
 }
 
-/* Sets what is left after a run has ended. The journal is known if the job was checked on this machine. */
+/* Sets how->kept and how->journal, by which messages say what is left after a run has ended. The journal is known only
+ * if the job was checked on this machine. */
 static void set_kept(struct launch_plan *launch_plan, struct launch *how)
 {
     static char path[JOB_JOURNAL_PATH_MAX];
@@ -458,7 +454,7 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
     how->journal = how->is_resumable ? path : NULL;
 }
 
-/* Set by a signal between two starts of a run. During a start the launch handles signals. */
+/* Set by a signal between two starts of a run. During a start, launch() handles signals. */
 static volatile sig_atomic_t run_is_asked;
 
 static void note_signal_of_run(int number)
@@ -476,12 +472,11 @@ static bool run_command_is_asked(void)
 static void end_before_launch(int number)
 {
     static const char line[] = "hdss: stopped before the run had begun\n";
-    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* fails if the terminal has hung up */
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
     (void)number, (void)written;
     _exit(EXIT_STATUS_DRAINED);
 }
 
-/* Signals that were ignored at the start stay ignored. */
 static void take_signals_of_run(void (*take)(int number))
 {
     struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART}, before;
@@ -521,7 +516,6 @@ static void hand_out_singly(const struct launch_plan *launch_plan, struct argv *
 #define DCA_LOSS                                                                                                       \
     ": workers alone (--dca) do not survive the loss of one, and keep no journal; without --dca it costs only time"
 
-/* What follows from a loss if there is no journal, for a message. */
 static const char *without_journal(const struct launch_plan *launch_plan)
 {
     if (launch_plan->is_pod)
@@ -539,7 +533,7 @@ static int launch_with_pods(const struct launch_plan *launch_plan, const struct 
     return status;
 }
 
-/* Launches the line once. A set that has failed counts as lost, like one without workers. */
+/* Launches the line once. A set that has failed counts as lost, so that it is started again. */
 static int launch_line(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
 {
     const int status = launch_with_pods(launch_plan, line, how);
@@ -550,7 +544,6 @@ static int launch_line(const struct launch_plan *launch_plan, const struct argv 
     return status;
 }
 
-/* Launches the line, and again if the run was lost and is restarted. Returns the exit status. */
 static int run_line(const struct launch_plan *launch_plan, struct argv *line, struct launch *how)
 {
     struct restarts restarts;
@@ -577,7 +570,7 @@ static int run_line(const struct launch_plan *launch_plan, struct argv *line, st
     }
     how->ran = NULL;
     restarts_fini(&restarts);
-    /* a later start that is refused is a failure of the run */
+    /* A later start that is refused is a failure of the run. */
     return status == EXIT_STATUS_USAGE && restarts.count > 0 ? EXIT_STATUS_FAILED : status;
 }
 
@@ -607,7 +600,7 @@ static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struc
     return launch_plan->verbose || how->output == LAUNCH_OUTPUT_APART ? stderr : NULL;
 }
 
-/* Prints a note if so many workers share a core that a slip is likely, as with --workers 1e3. */
+/* Prints a note if so many workers share a core that the user has probably mistyped, as in --workers 1e3. */
 static void say_crowded(const struct launch_plan *launch_plan)
 {
     const unsigned cores = cores_usable();
@@ -621,7 +614,7 @@ static void say_crowded(const struct launch_plan *launch_plan)
     say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : launch_plan->program, text);
 }
 
-/* The supermaster of a set must be local, because its socket is. */
+/* The supermaster of a set must be on this machine, because its socket is. */
 static int check_set(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->is_pod || launch_plan_leads_here(launch_plan))
@@ -631,7 +624,6 @@ static int check_set(const struct launch_plan *launch_plan, struct error *error)
                "up` on the first host");
 }
 
-/* Removes the private folders of killed programs. */
 static void remove_litter(void)
 {
     held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* of deploy/python/hdss/_sets.py */
@@ -639,7 +631,6 @@ static void remove_litter(void)
     held_folder_sweep(file_temporary(), "hdss-exec");        /* of exec.c */
 }
 
-/* Runs the line while files shared with other runs are protected. */
 static int run_kept(struct launch_plan *launch_plan, const struct dialect *dialect, struct argv *line,
                     struct launch *how)
 {
@@ -699,7 +690,6 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
     return status;
 }
 
-/* A tenth of the remaining time, at most a minute, is reserved for the end. */
 static int64_t time_margin(const struct launch_plan *launch_plan, int64_t left_s)
 {
     if (launch_plan->limits.margin_s >= 0)
@@ -729,14 +719,14 @@ static int run_with_pods(struct launch_plan *launch_plan, struct launch *how, st
     return is_deserted ? EXIT_STATUS_FAILED : status;
 }
 
-/* Chooses pods for several hosts if the user does not decide and all options permit it. */
 static void choose_pods(struct launch_plan *launch_plan)
 {
     if (launch_plan->line_up.has_pods || !host_pods_are_default(launch_plan))
         return;
     struct error unused;
     launch_plan->line_up.has_pods = true;
-    if (open_run_add_late(launch_plan, &unused) < 0) /* there is no folder for the ticket */
+    /* There is no folder for the ticket. */
+    if (open_run_add_late(launch_plan, &unused) < 0)
         launch_plan->line_up.has_pods = false;
 }
 
@@ -758,7 +748,6 @@ static const char *needs_mpi(const struct launch_plan *launch_plan)
     return strncmp(dca_mode(launch_plan), "two-sided", strlen("two-sided")) == 0 ? "--dca two-sided" : NULL;
 }
 
-/* HDSS_CARRIER counts only if --carrier is not given. */
 static int take_carrier_of_environment(struct launch_start *start, struct error *error)
 {
     static const char *const names[] = {[CARRIER_AUTO] = "auto", [CARRIER_LOCAL] = "local", [CARRIER_MPI] = "mpi"};
@@ -773,7 +762,6 @@ static int take_carrier_of_environment(struct launch_start *start, struct error 
     return error_set(error, "HDSS_CARRIER='%.60s': accepted: auto, local, mpi", named);
 }
 
-/* Number of ranks; without --workers one worker per core is assumed. */
 static unsigned guess_ranks(const struct launch_plan *launch_plan)
 {
     const unsigned leading = launch_plan->request.dca.count == 0;
@@ -781,13 +769,13 @@ static unsigned guess_ranks(const struct launch_plan *launch_plan)
     return leading + launch_plan->line_up.masters + workers;
 }
 
-/* True if no option requires MPI and the ranks can share memory, or MPI could do no more. */
+/* True if the ranks should share memory: no option needs MPI, all ranks are on this machine, and either they fit into
+ * memory or MPI could not run them. */
 static bool suits_memory(const struct launch_plan *launch_plan)
 {
     enum mpi_family any;
-    const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0 &&
-                        /* MPI's window, unless there is no MPI or the user has said otherwise */
-                        family_take_default(&any);
+    /* Without an MPI library, --dca rma shares memory instead of using the window of MPI. */
+    const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0 && family_take_default(&any);
     const unsigned ranks = guess_ranks(launch_plan);
     const bool is_limited = lanes_limit(ranks) != NULL && lanes_limit(2) == NULL && family_take_default(&any);
     return needs_mpi(launch_plan) == NULL && !is_rma && launch_plan_is_here(launch_plan) &&
@@ -876,7 +864,6 @@ int run_check_option(const char *name, const char *value, struct error *error)
     return result;
 }
 
-/* Runs the launch and makes its page, in whatever way it ended. */
 static int run_with_page(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     const int status = run_launch_plan(launch_plan, how, error);
@@ -907,7 +894,6 @@ int run_words(const char *program, int argc, char **argv, bool restarts, struct 
     return status;
 }
 
-/* Submits the job to a set and waits for its end. */
 static int run_in_set(const struct launch_plan *launch_plan, int argc, char **argv, struct error *error)
 {
     struct submission_request request = SUBMISSION_DEFAULT;

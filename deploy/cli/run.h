@@ -13,25 +13,24 @@
  * -1. */
 int run_check(int argc, char **argv, struct error *error);
 
-/* Fails also if input files of the kernel are missing or wrong, if they are on this machine. */
+/* Also fails if input files of the kernel are missing or wrong. Files on other machines are not checked. */
 int run_check_inputs(int argc, char **argv, struct error *error);
 
-/* Fails also if options do not suit the loop and the workers, if these are known here. */
+/* Also fails if options do not suit the loop or the workers. Nothing is checked that is known only on another
+ * machine. */
 int run_check_loop(int argc, char **argv, struct error *error);
 
 /* Fails if there is no such option, or it does not accept the value. */
 int run_check_option(const char *name, const char *value, struct error *error);
 
-/* Looks at the options of `hdss run` and of the job. NULL: there is none. */
 const struct option_row *run_find_option(const char *name);
 
-/* Runs the command line as `how` says, and prints messages as `program`. `restarts`: starts lost runs again. Returns
- * an enum exit_status; `error` is empty if the run has printed it. */
+/* Runs the command line as `how` says, and prints messages as `program`. `restarts`: starts lost runs again. Returns an
+ * enum exit_status; `error` is empty if the run has printed the reason. */
 int run_words(const char *program, int argc, char **argv, bool restarts, struct launch *how, struct error *error);
 
 extern const struct option_row launch_place_rows[];
 
 extern const struct option_row launch_run_rows[];
 
-/* Returns what run_words() does. */
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error);

@@ -18,7 +18,6 @@ static void add_count(struct text *text, const char *separator, unsigned count, 
         text_add(text, "%s%s %s%s", separator, human_count(number, count), one, count == 1 ? "" : "s");
 }
 
-/* "hdss run: begins mandelbrot width=10 with 4 workers, 2 masters on node1 and 1 other host" */
 static void write_first_line(const struct launch_plan *launch_plan)
 {
     const struct job *job = &launch_plan->request.setup.job;

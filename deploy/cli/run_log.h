@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The first and the last line of a run's log, if standard error is no terminal: when the run began and with which
- * ranks, and how it ended. The leading rank writes the lines between. */
+ * ranks, and how it ended. The leading rank writes the lines in between. */
 #pragma once
 
 #include "deploy/cli/compose.h"
@@ -13,10 +13,10 @@ struct run_log {
     bool is_kept;
     bool is_begun;
     int64_t begun_ms;
-    int64_t due_ms; /* if the first line was not written, a run that takes so long has the last one all the same */
+    int64_t due_ms; /* a run of at least this time has a last line even without a first one */
 };
 
-/* Writes the first line in a batch job, or if the user asked for a log. In other cases there is no first line, and
- * run_log_end() writes the last one only if the run took long. */
+/* Writes the first line in a batch job, or if the user asked for a log. Otherwise there is none, and run_log_end()
+ * writes the last line only if the run took long. */
 void run_log_begin(struct run_log *log, const struct launch_plan *launch_plan, const struct launch *how);
 void run_log_end(const struct run_log *log, int status);

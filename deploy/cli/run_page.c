@@ -19,7 +19,6 @@ void run_page_note(struct run_page *page, const char *name, const char *value)
         page->report = value;
 }
 
-/* Chooses a file beside the page, and adds the option by which the job writes it. */
 static char *add_own(const struct run_page *page, const char *option, const char *ending, struct argv *job)
 {
     struct text name;
@@ -33,7 +32,6 @@ static char *add_own(const struct run_page *page, const char *option, const char
     return own;
 }
 
-/* False for a device, which could not be read later. */
 static bool is_file(const char *name)
 {
     return name != NULL && strcmp(name, "-") != 0 && strncmp(name, "/dev/", 5) != 0;

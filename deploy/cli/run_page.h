@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of `hdss run --html`: that of `hdss report`, which contains the run's trace and report. If the user has
- * not asked for these files, they are written for the page and then removed. */
+/* The page of `hdss run --html`: that of `hdss report`, which contains the run's trace and report. If the user has not
+ * asked for these files, they are written for the page and then removed. */
 #pragma once
 
 #include "common/config/job.h"
@@ -11,11 +11,10 @@
 
 struct run_page {
     char html[JOB_PATH_MAX];
-    const char *trace, *report;   /* the user's files; NULL: none */
+    const char *trace, *report;
     char *own_trace, *own_report; /* files for the page alone; owned */
 };
 
-/* To be called for each option of the job. Notes --trace and --report. */
 void run_page_note(struct run_page *page, const char *name, const char *value);
 
 /* Adds the options that the page needs. `has_trace`: the run can write a trace. */
@@ -25,7 +24,8 @@ int run_page_make(const struct run_page *page, struct error *error);
 
 void run_page_fini(struct run_page *page);
 
-/* Texts of the page, which embed.py makes of report/page/. After each, except the last, comes what `then` names. */
+/* A text of the page, which embed.py makes of report/page/, and what follows it: "trace", "report" or "name"; NULL:
+ * nothing. */
 struct page_part {
     const char *text, *then;
 };

@@ -15,11 +15,10 @@ struct separator {
     regex_t pattern;
 };
 
-/* \t means a TAB. If a text of several characters has special ones, it is an extended regular expression. Errors
- * begin with the text. On failure nothing is owned. */
+/* `\t` means a TAB. A text of several characters is an extended regular expression if it has special ones. Errors begin
+ * with the text. On failure nothing is owned. */
 int separator_init(struct separator *separator, const char *text, struct error *error);
 void separator_fini(struct separator *separator);
 
-/* Finds the separator in a text that ends with NUL: *found is where it begins, *length its length. Returns false if
- * it is not there. */
+/* Finds the separator in a text that ends with NUL, at *found with *length bytes. Returns false if there is none. */
 bool separator_find(const struct separator *separator, const char *text, size_t *found, size_t *length);

@@ -53,8 +53,8 @@ void series_fini(struct series *series)
     sched_fini(&series->sched);
 }
 
-/* With such a formula the sizes of chunks never grow, or never shrink. If they are constant, both forms of the
- * technique agree. */
+/* If a technique has a formula for the start of a chunk, the sizes of its chunks never grow, or never shrink. So two
+ * sizes show whether all are equal. Then both forms of the technique agree. */
 bool series_is_equal(const struct series *series, uint64_t *size)
 {
     const struct sched *sched = &series->sched;
@@ -73,7 +73,6 @@ static double power_of(const struct series *series, unsigned worker)
     return powers != NULL ? powers[worker] : 1;
 }
 
-/* The worker asks again: it took 1 / power seconds for each iteration of its chunk. */
 static void series_report(struct series *series, unsigned worker)
 {
     uint64_t count = series->running[worker];
@@ -101,7 +100,6 @@ static void cut_recursive(struct series *series, unsigned worker, struct chunk *
         series->running[worker] = chunk->count;
 }
 
-/* Cuts the chunk from its number only, as a worker does that has drawn the step. */
 static void cut_closed(const struct series *series, struct chunk *chunk)
 {
     chunk->first = sched_bounds_start(&series->bounds, series->step);

@@ -9,7 +9,7 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* For all series of a command. All is borrowed. */
+/* Shared by all series of a command. All members are borrowed. */
 struct series_setup {
     struct sched_config config;
     enum sched_form form;
@@ -26,7 +26,7 @@ struct series {
     const struct series_setup *setup;
     struct sched sched;
     struct sched_bounds bounds;
-    uint64_t *running; /* [workers] chunk of each; NULL: the technique is not adaptive; owned */
+    uint64_t *running; /* [workers] chunk of each; owned; NULL: the technique is not adaptive */
     uint64_t step;
 };
 
@@ -34,7 +34,7 @@ struct series {
 int series_init(struct series *series, const struct series_setup *setup, const char *spec, struct error *error);
 void series_fini(struct series *series);
 
-/* True if a formula shows, without cutting them, that all chunks have one `size`, except perhaps a smaller last one. */
+/* True if a formula shows, without cutting, that all chunks have one `size`, except perhaps a smaller last one. */
 bool series_is_equal(const struct series *series, uint64_t *size);
 
 /* Returns false at the end, and after a plug-in has failed: see series->sched.failure. */

@@ -15,8 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ANSWER_MS 10000
-/* How often to see whether the set has ended: first after LOOK_MS, then less and less often, up to LOOK_MAX_MS. */
+#define ANSWER_MS   10000
 #define LOOK_MS     20
 #define LOOK_MAX_MS 500
 /* How long to wait for the last process of a set that has ended. */
@@ -25,7 +24,7 @@
 struct end_request {
     const char *set;
     bool waits;
-    bool takes_pods; /* the operand may name a pod */
+    bool takes_pods;
 };
 
 #define SET_ROW                                                                                                        \
@@ -67,7 +66,7 @@ static int take_set(void *target, const char *word, struct error *error)
     return 0;
 }
 
-/* True if a set listens at the socket, also if it is too busy to accept a connection. */
+/* True if a set listens at the socket, even if it is too busy to accept a connection. */
 static bool is_there(const char *path)
 {
     const int fd = control_connect(path);
@@ -76,8 +75,8 @@ static bool is_there(const char *path)
     return fd >= 0 || errno == EAGAIN;
 }
 
-/* Returns the process of the set that ends last: the `hdss up` to which the supermaster belongs, or the supermaster;
- * 0: not known. */
+/* Returns the process of the set that ends last: the `hdss up` that has started the supermaster, or the supermaster; 0:
+ * unknown. */
 static int find_last(int socket)
 {
     struct ucred peer = {0};
@@ -90,8 +89,8 @@ static int find_last(int socket)
     return peer.pid;
 }
 
-/* Waits until nothing listens at the socket, and then, for LAST_MS at most, for the last process, which removes the
- * set's files. */
+/* Waits until nothing listens at the socket. Then waits, at most LAST_MS, for the last process, which removes the set's
+ * files. */
 static void wait_for_end(const char *path, int last)
 {
     for (int ms = LOOK_MS; is_there(path); ms = ms < LOOK_MAX_MS ? ms + LOOK_MS : ms)
@@ -135,7 +134,6 @@ static int end_set(const char *program, const struct end_request *request, const
     return commands_end_page(program);
 }
 
-/* Asks a pod to leave the set `name`; empty: the only set that is up. */
 static int end_pod(const char *program, const struct end_request *request, const char *name, unsigned rank,
                    struct error *error)
 {

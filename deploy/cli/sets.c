@@ -14,8 +14,7 @@
 
 #define RUN_BEGINS   "run-"
 #define DEFAULT_NAME "main"
-/* Names of sets that programs start for themselves begin with this. */
-#define OWN_BEGINS "own-"
+#define OWN_BEGINS   "own-"
 
 static bool is_letter(char c)
 {
@@ -46,7 +45,6 @@ int sets_check_name(const char *name, struct error *error)
                      name, SET_NAME_MAX - 1);
 }
 
-/* The ID of the batch job as a name. Returns false if there is no batch job. */
 static bool batch_name(char name[SET_NAME_MAX])
 {
     static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};

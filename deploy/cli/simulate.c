@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss simulate: runs a job in virtual time. */
+/* hdss simulate: runs a job, or the jobs of a set, on a simulated machine. */
 #include "deploy/cli/simulate.h"
 #include "common/os/say.h"
 #include "deploy/simulate/simulation.h"
@@ -23,7 +23,6 @@ void simulate_grammar(struct grammar *grammar)
     *grammar = (struct grammar){simulation_options(), OPERANDS_KERNEL};
 }
 
-/* In a child process, which is killed with this one. */
 static _Noreturn void simulate_command_become(const char *path, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -32,7 +31,8 @@ static _Noreturn void simulate_command_become(const char *path, char **argv)
     _exit(EXIT_STATUS_FAILED);
 }
 
-/* Runs the program with SimGrid, if HDSS was built with it. It gets the same command line and prints all. */
+/* Runs the program with SimGrid, if HDSS was built with it. That program gets the same command line, and prints
+ * everything. */
 static int run_simgrid(char **argv, struct error *error)
 {
     char path[PATH_MAX];

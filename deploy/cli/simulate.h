@@ -4,6 +4,6 @@
 
 #include "common/util/error.h"
 
-/* Fails if `hdss simulate` would refuse the command line; ignores argv[0]. Returns 0, OPTIONS_HELP, OPTIONS_VERSION
- * or -1. */
+/* Fails if `hdss simulate` would refuse the command line; ignores argv[0]. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or
+ * -1. */
 int simulate_check(int argc, char **argv, struct error *error);

@@ -2,8 +2,8 @@
 /* Simulates a set with the jobs of a file: see simulate_jobs.h.
  *
  * A job is prepared, from the command line and its own line, when it begins, because all jobs together may be large.
- * Before the set begins each job is prepared once, so that a wrong line is refused, and simulated alone in a set,
- * for comparison; jobs with the same words share that simulation. */
+ * Before the set begins, each job is prepared once, so that a wrong line is refused. Then each is simulated alone in a
+ * set, for comparison; jobs with the same words share that simulation. */
 #include "deploy/cli/simulate_jobs.h"
 
 #include "common/config/options.h"
@@ -23,8 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A job computes for this time before another one may, as in a helper of a real set. If a chunk takes longer, turns
- * are longer, because each switch of a worker is an event. */
+/* A job computes for this time before another one may, as in a helper of a real set. If chunks take longer, turns are
+ * longer, because each switch of a worker is an event. */
 #define SET_TURN_NS  20000000u
 #define SET_TURNS    16
 #define NS_PER_S     1e9
@@ -32,7 +32,7 @@
 #define SET_LIMIT_NS (UINT64_MAX / 4)
 
 struct ready_job {
-    struct argv words; /* the job's words, from which `simulation` borrows */
+    struct argv words;
     struct simulation simulation;
     struct simulation_run run;
     struct simulation_model model;
@@ -41,8 +41,8 @@ struct ready_job {
 struct set_simulation {
     const struct simulation *asked;
     struct jobs_file file;
-    struct argv common; /* options of the command line, which are for all jobs */
-    /* The arrays are owned; the first three are [file.count]. */
+    struct argv common;
+    /* The arrays are owned; the first three have file.count elements. */
     struct virtual_job *jobs;
     struct ready_job **ready;
     double *alone_s;
@@ -87,7 +87,6 @@ static int make_ready(const struct set_simulation *set, const struct listed_job 
     return simulation_model_init(&job->model, &job->simulation, &job->run.config, error);
 }
 
-/* Errors name the line of the file. */
 static struct ready_job *ready_job_new(const struct set_simulation *set, size_t number, struct error *error)
 {
     const struct listed_job *listed = &set->file.jobs[number];
@@ -176,7 +175,6 @@ static int compare_losses(const void *a, const void *b)
     return (first->rank > second->rank) - (first->rank < second->rank);
 }
 
-/* All jobs lose the ranks of nodes that fail. */
 static int list_losses(struct set_simulation *set, struct error *error)
 {
     struct ready_job *any = ready_job_new(set, 0, error);
@@ -221,7 +219,7 @@ static void run_all(struct set_simulation *set)
     set->result = virtual_set_run(&config);
 }
 
-/* In seconds; negative: none. */
+/* In seconds; negative: there is none. */
 struct job_times {
     double submitted_s, began_s, ended_s, waited_s, share, slowdown;
 };
@@ -313,7 +311,6 @@ static void print_text(const struct set_simulation *set, const struct set_times 
     printf("makespan %.3f s, utilisation %.3f, mean slowdown %.2f\n", sum->makespan_s, sum->utilisation, sum->slowdown);
 }
 
-/* Quotes a text as RFC 4180 says. */
 static void print_quoted(const char *text)
 {
     const bool is_quoted = strpbrk(text, ",\"") != NULL;
@@ -374,7 +371,6 @@ static int print_json(const struct set_simulation *set, const struct set_times *
     return failed ? error_set(error, "out of memory for the report, or it cannot be written") : 0;
 }
 
-/* Prints the results, also if the set has not ended. Returns an exit status, or -1. */
 static int print_all(const struct set_simulation *set, struct error *error)
 {
     if (set->result.outcome == SET_CANNOT_RUN)

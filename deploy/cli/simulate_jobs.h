@@ -5,7 +5,6 @@
 #include "common/util/error.h"
 #include "deploy/simulate/simulation.h"
 
-/* Simulates the set and prints the results. The command line must be parsed. Returns an exit status, or -1. */
 int simulate_jobs(const struct simulation *asked, int argc, char **argv, struct error *error);
 
 int simulate_jobs_check(const struct simulation *asked, int argc, char **argv, struct error *error);

@@ -15,26 +15,25 @@
 #include <unistd.h>
 
 struct source {
-    const char *path; /* NULL: the source is words of the command line */
+    const char *path;
     char *const *words;
     unsigned count, taken;
-    bool linked; /* in the same group as the source before it */
+    bool linked;
     bool is_open, has_ended;
-    bool is_taken; /* `record` was returned, and may be replaced */
+    bool is_taken;
     struct values values;
-    struct text record; /* CSV: the value as far as it was read, which may have newlines in quotes */
+    struct text record; /* CSV: the record as far as it was read; it may have newlines in quotes */
     uint64_t lines;
     uint64_t begun;
     bool is_quoted;
-    struct rows fields; /* fields of the present value, as an unfinished row */
+    struct rows fields;
     bool has_value;
-    struct rows kept; /* all its values, with sources_options.link */
+    struct rows kept;
 };
 
-/* Sources that are read side by side, from index `first` on. */
 struct group {
     unsigned first, count;
-    struct rows rows; /* all its values; of the first group none, because it is read on demand */
+    struct rows rows; /* all values; the first group has none, because it is read on demand */
     size_t at;
 };
 
@@ -44,18 +43,18 @@ struct sources {
     struct source *source;
     struct group *group;
     size_t count, capacity, group_count, group_capacity;
-    struct rows names;   /* one unfinished row */
-    struct piece *named; /* its fields; owned */
-    struct rows first;   /* present row of the first group, unfinished */
+    struct rows names;
+    struct piece *named; /* the fields of `names`; owned */
+    struct rows first;
     unsigned gathered;
-    bool has_first;   /* the present row of the first group is complete */
-    size_t linked_at; /* next row, with sources_options.link */
-    struct rows all;  /* all rows, with `slots` or `shuffles` */
+    bool has_first;
+    size_t linked_at;
+    struct rows all;
     size_t *order;
     size_t all_at;
-    size_t all_per_row; /* entries of `order` that make a row */
+    size_t all_per_row;
     bool has_all;
-    struct piece *row; /* last returned row; owned */
+    struct piece *row; /* last row that was returned; owned */
     size_t row_capacity;
 };
 
@@ -129,7 +128,6 @@ static bool toggles_quotes(const char *text)
     return odd;
 }
 
-/* Skips a byte order mark at the beginning of a file. Returns what source_read() does. */
 static int source_read_line(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -144,7 +142,6 @@ static int source_read_line(struct source *source, bool waits, const char **text
     return VALUES_ONE;
 }
 
-/* A record of CSV may have newlines in quotes. Returns what source_read() does. */
 static int source_read_record(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
 {
     int result;
@@ -177,7 +174,6 @@ static int source_read_record(struct source *source, bool waits, const char **te
     return VALUES_ONE;
 }
 
-/* Reads the next value, without splitting it. Returns an enum values_result or -1. */
 static int source_read(struct source *source, bool csv, bool waits, const char **text, size_t *length,
                        struct error *error)
 {
@@ -206,7 +202,6 @@ static struct piece trimmed(const struct sources *sources, const char *text, siz
     return (struct piece){text, length};
 }
 
-/* In CSV a field in quotes ends at a quote that is not doubled. */
 static int split_record(char separator, const char *text, const char *end, struct rows *rows, struct error *error)
 {
     char *field = malloc((size_t)(end - text) + 1);
@@ -291,7 +286,6 @@ static int sources_copy(const struct rows *from, size_t row, struct rows *to, st
     return 0;
 }
 
-/* Adds the next value of each source of the group to the unfinished row. The group ends with its shortest source. */
 static int group_next(struct sources *sources, const struct group *group, bool waits, struct rows *rows,
                       struct error *error)
 {
@@ -427,7 +421,6 @@ struct arguments sources_names(const struct sources *sources)
     return (struct arguments){sources->named, (unsigned)rows_fields(&sources->names, 0)};
 }
 
-/* With sources_options.link there are as many rows as the longest source has. */
 static int next_linked(struct sources *sources, struct arguments *row, struct error *error)
 {
     size_t rows = 0;
@@ -448,7 +441,6 @@ static int next_linked(struct sources *sources, struct arguments *row, struct er
     return SOURCES_ROW;
 }
 
-/* Collects the values of the next row of the first group. */
 static int gather_first(struct sources *sources, bool waits, struct error *error)
 {
     const unsigned wanted = sources->options.per_row > 0 ? sources->options.per_row : 1;
@@ -466,7 +458,6 @@ static int gather_first(struct sources *sources, bool waits, struct error *error
     return VALUES_ONE;
 }
 
-/* Goes on to the next row of the cross product. The last group changes fastest. */
 static void product_advance(struct sources *sources)
 {
     size_t i = sources->group_count - 1;
@@ -544,7 +535,6 @@ static int read_all(struct sources *sources, struct error *error)
     return result;
 }
 
-/* Takes the next entry or, with `slots`, as many as make a row and fit on a command line. */
 static int next_of_all(struct sources *sources, struct arguments *row, struct error *error)
 {
     enum { LINE_BYTES = 100000 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments of the tasks of `hdss exec`, which are combined to rows, one per task.
  *
- * A source has values: words of the command line, or texts in a file or on standard input, each of which ends with a
- * delimiter. If there is a column separator a value is split into fields. Linked sources are a group, and are read
+ * A source has values: words of the command line, or texts in a file or on standard input that each end with a
+ * delimiter. If there is a column separator, a value is split into fields. Linked sources are a group, and are read
  * side by side. The groups make a cross product, in which the last one changes fastest. The first group is read on
- * demand, and may be of any length; the values of the others are kept. With `slots` and `shuffles` all is read
+ * demand, and may have any length; the values of the others are kept. With `slots` or `shuffles`, everything is read
  * before the first row. All this is as in GNU parallel. */
 #pragma once
 
@@ -18,20 +18,20 @@ enum sources_trim { TRIM_DEFAULT, TRIM_NONE, TRIM_LEFT, TRIM_RIGHT, TRIM_BOTH };
 
 struct sources_options {
     char delimiter;
-    const char *separator; /* between fields: see separator.h; NULL: none */
-    const char *end;       /* the value that ends a source; NULL: none */
-    bool header;           /* the first value of each source names its columns */
+    const char *separator;
+    const char *end;
+    bool header;
     bool skips_empty;
-    bool link;              /* all sources are one group, in which shorter ones repeat */
-    enum sources_trim trim; /* default: both sides if there is a separator, otherwise none */
-    unsigned per_row;       /* how many values of the only source make a row; 0: one */
-    unsigned slots; /* distribute the values of the only source over as few rows as possible, but at least so many; 0:
-                       see per_row */
-    bool csv;       /* files are CSV (RFC 4180) */
+    bool link; /* all sources are one group, in which shorter ones repeat */
+    enum sources_trim trim;
+    unsigned per_row; /* how many values of the only source make a row; 0: one */
+    /* Distributes the values of the only source over as few rows as possible, at least this many. 0: see per_row. */
+    unsigned slots;
+    bool csv;
     bool shuffles;
 };
 
-/* The fields of a row, valid until the next row is read. */
+/* The fields of a row. They are valid until the next row is read. */
 struct arguments {
     const struct piece *fields;
     unsigned count;
@@ -45,20 +45,19 @@ struct sources;
 struct sources *sources_new(const struct sources_options *options);
 void sources_free(struct sources *sources);
 
-/* Add a source; if it is `linked`, to the group of the source before it. Words and path are borrowed; "-" is
- * standard input. */
+/* These add a source. If it is `linked`, it belongs to the group of the source before it. Words and path are borrowed;
+ * "-" is standard input. */
 int sources_add_words(struct sources *sources, char *const *words, unsigned count, bool linked, struct error *error);
 int sources_add_file(struct sources *sources, const char *path, bool linked, struct error *error);
 
-/* Opens the files, and reads what is needed before the first row. */
 int sources_begin(struct sources *sources, struct error *error);
 
 /* Valid until the sources are freed; empty if there is no header. */
 struct arguments sources_names(const struct sources *sources);
 
-/* Returns an enum sources_result or -1. SOURCES_WAIT is returned only if `waits` is false, and standard input has
+/* Returns an enum sources_result or -1. SOURCES_WAIT is returned only if `waits` is false and standard input has
  * nothing yet. */
 int sources_next(struct sources *sources, bool waits, struct arguments *row, struct error *error);
 
-/* What to wait for after SOURCES_WAIT; -1: nothing. */
+/* Returns the descriptor to wait for after SOURCES_WAIT; -1: none. */
 int sources_descriptor(const struct sources *sources);

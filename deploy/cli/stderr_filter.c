@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define RULE        "--------------------------------------------------------------------------\n"
-#define SKIPPED_MAX 2000 /* no message is so long: its end was missed */
+#define SKIPPED_MAX 2000 /* no message is so long, so its end was missed */
 #define NAME_MAX    100  /* limit of a host's name with a process number */
 
 /* '*' matches at most NAME_MAX characters of a line, up to the character that follows it; '#' matches digits. */
@@ -19,14 +19,14 @@ static const struct {
     {RULE "prterun has exited due to process rank ", "\n" RULE},
     {RULE "MPI_ABORT was invoked on rank ", "\n" RULE},
     {"mpirun: Forwarding signal ", "\n"},
-    {"[warn] Epoll MOD(", "\n"}, /* when its ranks end */
+    {"[warn] Epoll MOD(", "\n"}, /* printed when ranks end */
     {"[*] pmix_ptl_base: send_msg: write failed: Broken pipe", "\n"},
-    /* version 5 with ULFM */
+    /* Version 5 with ULFM prints these. */
     {RULE "WARNING: The selected 'osc' module 'sm' is not tested for post-failure\n", "\n" RULE},
     {"# more processes have sent help message help-mpi-ft.txt / module:untested", "\n"},
-    /* version 5, if ranks end with a status other than 0 */
+    /* Version 5 prints these if ranks end with a status other than 0. */
     {"[*] PMIX ERROR: PMIX_ERR_UNREACH in file ../../../src/server/pmix_server.c", "\n"},
-    {"[*] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c", "\n"}, /* after a loss */
+    {"[*] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c", "\n"}, /* printed after a loss */
 };
 
 void stderr_filter_init(struct stderr_filter *stderr_filter,
@@ -42,7 +42,6 @@ void stderr_filter_flush(struct stderr_filter *stderr_filter)
     stderr_filter->held_length = 0;
 }
 
-/* True if the held text is the beginning of `begin`. `*whole`: it is all of it. */
 static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const char *begin, bool *whole)
 {
     size_t name = 0;
@@ -86,7 +85,8 @@ static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
     return false;
 }
 
-/* An ending has newlines at its ends only, so after a mismatch it can begin again only with the present character. */
+/* An ending has newlines only as its first and its last character. So after a mismatch it can begin again only with the
+ * present character. */
 static void skip(struct stderr_filter *stderr_filter, char c)
 {
     if (stderr_filter->end[stderr_filter->end_length] != c)

@@ -3,8 +3,8 @@
  * report a lost rank.
  *
  * The programs of HDSS explain their exit statuses; mpirun would add a dozen lines that look like a crash. `mpirun
- * --quiet` would also suppress real errors. Other text passes at once, and unchanged; only what may be the beginning
- * of a message is held back. */
+ * --quiet` would also suppress real errors. Other text passes at once, and unchanged; only what may be the beginning of
+ * a message is held back. */
 #pragma once
 
 #include <stddef.h>
@@ -12,8 +12,8 @@
 struct stderr_filter {
     char held[256];
     size_t held_length;
-    char last;       /* last character that has passed: no message begins after an escape */
-    const char *end; /* how the message ends that is skipped; NULL: none is skipped */
+    char last;       /* last character that has passed; after an escape no message begins */
+    const char *end; /* end of the message that is skipped; NULL: none is skipped */
     size_t end_length;
     size_t skipped;
     void (*write)(void *context, const char *bytes, size_t count);
@@ -24,5 +24,5 @@ void stderr_filter_init(struct stderr_filter *stderr_filter,
                         void (*write)(void *context, const char *bytes, size_t count), void *context);
 void stderr_filter_take(struct stderr_filter *stderr_filter, const char *bytes, size_t count);
 
-/* To be called at the end: passes on what is held back. */
+/* Must be called at the end. Passes on what is held back. */
 void stderr_filter_flush(struct stderr_filter *stderr_filter);

@@ -26,8 +26,8 @@
 #define BAD_REQUEST 400
 #define BODY_MAX    (1u << 20)
 
-/* If progress and summary are shown here, or not wanted, adds options that suppress them in the job. The user's
- * options follow, so that they win. */
+/* Adds options against the progress of the job, if this process shows it or the user does not want it, and against an
+ * unwanted summary. The user's options follow, so that they win. */
 static void add_quiet_words(json_t *words, const struct submission_request *request, const struct job *as)
 {
     const bool shows = request->waits && (request->quiet || request->is_json || attend_shows_progress(as));
@@ -95,7 +95,7 @@ static mode_t mask(void)
     return own;
 }
 
-/* The request, to be freed; NULL on failure. */
+/* Returns the request, which the caller frees; NULL on failure. */
 static char *submission_text(const struct submission_request *request, const char *set, const struct argv *job,
                              const struct job *as, struct error *error)
 {
@@ -214,7 +214,7 @@ static int hand_over(const char *program, const struct submission_request *reque
     struct control_answer answer;
     const int signals = request->waits ? attend_signals() : -1;
     int status;
-    control_client_init(&client, set->path); /* so that no request on the connection used so far is pending */
+    control_client_init(&client, set->path);
     control_client_init(&waits, set->path);
     const enum ask_end end = control_client_ask(&client, "POST", "/v1/jobs", text, ANSWER_MS, &answer, error);
     const uint64_t number = end == ASK_ANSWERED ? number_of_job(&answer) : 0;

@@ -14,16 +14,17 @@
 #define SUBMISSION_AFTER_MAX 64
 
 struct submission_request {
-    const char *set;  /* NULL: the default set */
-    const char *name; /* NULL: none */
+    const char *set;
+    const char *name;
     int64_t priority;
     unsigned weight;
-    const char *after[SUBMISSION_AFTER_MAX]; /* IDs of jobs that must be done before; borrowed */
+    const char *after[SUBMISSION_AFTER_MAX];
     size_t after_count;
     bool waits, leaves, quiet, is_json, is_open;
-    struct sources *sources; /* its rows, which are open; NULL: none */
+    struct sources *sources;
     bool stays_open;
-    /* With `waits`: prints the job's output, and ends with this process; NULL: nothing does. */
+    /* With `waits`: work of the caller, which prints the job's output. The job then ends with this process. NULL:
+     * none. */
     const struct launch_side *side;
 };
 
@@ -32,8 +33,8 @@ struct submission_request {
         .weight = 1                                                                                                    \
     }
 
-/* Submits the job with these words, of which the first names a program. Prints its ID, or waits for its end.
- * `*asked`: a signal has told it to end. For messages about mistakes, `options`, `argc` and `argv` are those of the
- * command. Returns an exit status; the error is empty if it was printed. */
+/* Submits the job with these words; the first one names a program. Prints its ID, or waits for its end. `*asked`: a
+ * signal has come while this process waited. `options`, `argc` and `argv` are those of the command, for messages about
+ * mistakes. Returns an exit status; `error` is empty if it was printed. */
 int submission_make(const char *program, const struct submission_request *request, const struct argv *job,
                     const struct options *options, int argc, char *const *argv, bool *asked, struct error *error);

@@ -26,9 +26,9 @@
 
 struct submit {
     struct submission_request request;
-    struct exec_request tasks; /* for the words of `hdss exec` */
+    struct exec_request tasks;
     uint64_t array_last;
-    char array[60]; /* the tasks to be run, as an option */
+    char array[60];
 };
 
 _Static_assert(offsetof(struct submit, request) == 0, "options of the submission take it for its request");
@@ -120,7 +120,6 @@ static const struct options submit_options = {
         "not known how the job ended; 2 wrong use.",
 };
 
-/* All options, for parsing. Those of the job are passed on. */
 static struct options all_options(void)
 {
     struct options all = submit_options;
@@ -159,7 +158,6 @@ static bool is_exec_parameter(const char *word)
     return found;
 }
 
-/* True if the words after `exec` are those of `hdss exec`, and not parameters of the kernel. */
 static bool are_words_of_tasks(int argc, char **argv, int at)
 {
     const struct options options = exec_options();
@@ -176,7 +174,6 @@ static bool are_words_of_tasks(int argc, char **argv, int at)
     return has_file;
 }
 
-/* The tasks of --array are iterations of a loop. */
 static int add_array(const struct submit *submit, struct argv *job, struct error *error)
 {
     if (!submit->tasks.is_one_task)
@@ -186,7 +183,6 @@ static int add_array(const struct submit *submit, struct argv *job, struct error
     return 0;
 }
 
-/* The words of `hdss exec` follow argv[0]. Returns what take_arguments() does. */
 static int take_tasks(struct submit *submit, struct argv *job, int argc, char **argv, struct error *error)
 {
     struct exec_request *tasks = &submit->tasks;
@@ -210,7 +206,6 @@ static int take_tasks(struct submit *submit, struct argv *job, int argc, char **
     return 0;
 }
 
-/* The options, and those of a launch: the latter are refused by name. */
 static struct options known_options(void)
 {
     struct options known = all_options();

@@ -19,7 +19,6 @@ struct name {
     size_t length;
 };
 
-/* If there is no room the character is left out, which is seen by the length: it is then PATH_MAX. */
 static void add_char(struct name *name, char c)
 {
     if (name->length < PATH_MAX)
@@ -32,7 +31,6 @@ static void add_text(struct name *name, const char *text)
         add_char(name, *text);
 }
 
-/* Appends a folder name and a slash; an empty text is a folder, too. */
 static void add_folder(struct name *name, struct piece text)
 {
     for (size_t i = 0; i < text.length; i++) {
@@ -90,7 +88,6 @@ static int create(const char *file)
     return file_open_to_write(file, O_CREAT | O_TRUNC);
 }
 
-/* Replaces the file. Makes its folders if they are missing. */
 static int write_file(const char *path, const char *ending, const void *bytes, size_t count, struct error *error)
 {
     char file[PATH_MAX];

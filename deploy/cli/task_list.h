@@ -2,7 +2,7 @@
 /* The list of tasks for the kernel exec: list=FILE.
  *
  * The first line names the columns. Each other line is a task: its fields, separated by TABs. If the number of the task
- * is not that of its row, the line begins with it. The line `\.` ends the list. */
+ * differs from that of its row, the line begins with it. The line `\.` ends the list. */
 #pragma once
 
 #include "common/util/error.h"
@@ -17,23 +17,20 @@ struct task_list {
     const char *path;
     uint64_t rows;
     bool is_named;
-    unsigned fields; /* of the unfinished row */
+    unsigned fields;
 };
 
 int task_list_begin(struct task_list *list, const char *path, struct error *error);
 
-/* Writes the first line: `names`, then numbers for the remaining of `columns`. */
 void task_list_name(struct task_list *list, const struct piece *names, unsigned count, unsigned columns);
 
-/* Adds a row as a whole, or field by field. */
 void task_list_add(struct task_list *list, uint64_t number, const struct piece *fields, unsigned count);
 
 void task_list_begin_row(struct task_list *list, uint64_t number);
 void task_list_add_field(struct task_list *list, const struct piece *field);
 void task_list_end_row(struct task_list *list);
 
-/* Flushes the rows that were added. Readers always see whole lines. */
 int task_list_flush(struct task_list *list, struct error *error);
 
-/* Closes the file; with the last line if the list is `complete`. Does nothing if the list was not begun. */
+/* Closes the file, after its last line if the list is `complete`. Does nothing if the list was not begun. */
 int task_list_end(struct task_list *list, bool complete, struct error *error);

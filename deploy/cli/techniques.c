@@ -23,7 +23,6 @@ static const struct options options = {
 
 enum { INDENT = 10 };
 
-/* "fac2 (fss)". */
 static const char *name_of(const struct technique *technique, char *text, size_t size)
 {
     snprintf(text, size, technique->alias != NULL ? "%s (%s)" : "%s", technique->name, technique->alias);
@@ -71,7 +70,6 @@ static void print_wrapped(const char *heading, const char *text, size_t length)
     wrap_write(text, length, INDENT, stdout);
 }
 
-/* Each clause of the text begins on a line of its own. */
 static void describe_clauses(const char *heading, const char *text)
 {
     for (const char *end; (end = strstr(text, "; ")) != NULL; text = end + 2, heading = "")

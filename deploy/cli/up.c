@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss up: launches a set that waits for jobs.
  *
- * The launch line is that of `hdss run`, but the supermaster serves. It runs in a session of its own; this process
- * waits until the set answers. */
+ * The launch line is that of `hdss run`, but the supermaster serves. It runs in a session of its own; the command waits
+ * until the set answers. */
 #include "common/config/address.h"
 #include "common/config/serve_options.h"
 #include "common/os/files.h"
@@ -32,8 +32,7 @@
 #define ANSWER_MS   2000
 #define LOOK_MS     10
 #define AT_ONCE_MAX 64
-/* How much of the log is shown if the set does not come up. */
-#define SHOWN_MAX 65536
+#define SHOWN_MAX   65536
 /* How long a set may take to end after the end of standard input. */
 #define END_S 60
 
@@ -202,7 +201,8 @@ static void say_port(const struct up_request *request, const json_t *session)
 static int say_up(const struct up_request *request, const char *name, const json_t *session)
 {
     const json_int_t workers = json_integer_value(json_object_get(session, "workers"));
-    if (request->is_json) { /* a reader knows by the newline that this is all */
+    /* In the foreground the JSON is one line, so that a reader knows when it is complete. */
+    if (request->is_json) {
         char *text = json_dumps(session, request->foreground ? JSON_COMPACT : JSON_INDENT(2));
         printf("%s\n", text != NULL ? text : "null");
         free(text);
@@ -259,12 +259,11 @@ static void add_words(struct up_request *request, const char *name, const char *
 struct attended_set {
     const struct up_request *request;
     const char *name;
-    bool is_said;    /* a message has said that it is up */
-    int64_t late_ms; /* when the set must have ended, after the end of standard input; 0: there is no such time */
+    bool is_said;
+    int64_t late_ms; /* after the end of standard input: when the set must have ended; 0: no limit */
     bool late_said;
 };
 
-/* Drops what standard input has. Returns true at its end. */
 static bool has_input_ended(void)
 {
     char bytes[4096];
@@ -275,7 +274,6 @@ static bool has_input_ended(void)
     return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-/* After the end of standard input: what the launch must do. */
 static enum launch_wish end_in_time(struct attended_set *set)
 {
     char text[80];
@@ -288,7 +286,6 @@ static enum launch_wish end_in_time(struct attended_set *set)
     return LAUNCH_ENDS;
 }
 
-/* Prints that the set is up as soon as it answers. With --until-eof, ends the set after the end of standard input. */
 static enum launch_wish look_at_set(void *context, enum launch_stage stage)
 {
     struct attended_set *set = context;
@@ -363,7 +360,8 @@ static void show_log(int log, off_t from)
         fwrite(bytes, 1, (size_t)count, stderr);
         from += count;
     }
-    if (from == began && write(log, "\n", 1) < 0) { /* otherwise no message would say why it has failed */
+    /* If the log cannot be written, no message in it says why the set has failed. */
+    if (from == began && write(log, "\n", 1) < 0) {
         snprintf(text, sizeof text, "the set has ended, and cannot write why to its log: %s", strerror(errno));
         say_error(program, text);
     }
@@ -386,7 +384,6 @@ static void take_signals_of_up(void)
             sigaction(numbers[i], &action, NULL);
 }
 
-/* Waits until the set answers, or its launch ends; then its log says why. */
 static int wait_until_up(const struct up_request *request, const char *name, pid_t child, int log, off_t from)
 {
     bool asked = false;
@@ -410,7 +407,6 @@ static int wait_until_up(const struct up_request *request, const char *name, pid
     }
 }
 
-/* The log is in the set's folder, which is made if it is missing. */
 static int open_log(const char *state, struct error *error)
 {
     const int folder = file_make_folders(state, error) == 0 ? file_open_own_folder(state, error) : -1;
@@ -447,7 +443,8 @@ static int start_set(struct up_request *request, struct error *error)
 {
     char name[SET_NAME_MAX], state[PATH_MAX];
     json_t *session;
-    if (request->until_eof && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY) { /* file_hold_standard() */
+    /* file_hold_standard() has opened a closed standard input for writing only. */
+    if (request->until_eof && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY) {
         error_set(error, "--until-eof: standard input is closed; accepted: one that ends, as a pipe does");
         return EXIT_STATUS_USAGE;
     }
@@ -475,9 +472,10 @@ static int start_set(struct up_request *request, struct error *error)
         return EXIT_STATUS_USAGE;
     }
     request->foreground |= request->until_eof;
-    if (request->until_eof && !request->restarts_given) /* the program at the other end has lost its jobs */
+    /* The program at the other end has lost its jobs. */
+    if (request->until_eof && !request->restarts_given)
         request->plan.limits.restarts = 0;
-    job_init(&request->plan.request.setup.job); /* for the drain time */
+    job_init(&request->plan.request.setup.job);
     request->plan.serves = true;
     request->plan.line_up.threads = 1;
     add_words(request, name, state);

@@ -45,7 +45,6 @@ void values_close(struct values *values)
     *values = (struct values){.file = -1};
 }
 
-/* Makes room after the bytes that were not taken yet, also for a NUL. */
 static int values_make_room(struct values *values, struct error *error)
 {
     if (values->begin > 0) {
@@ -90,7 +89,6 @@ static int values_read(struct values *values, bool waits, struct error *error)
     return values->is_read ? VALUES_END : VALUES_ONE;
 }
 
-/* Takes `length` bytes as a value, and skips the delimiter that follows them. */
 static int values_take(struct values *values, size_t length, const char **text, size_t *taken, struct error *error)
 {
     *text = values->buffer + values->begin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the values of a file or of standard input. They are separated by a delimiter. */
+/* Reads the values of a file or of standard input. A delimiter separates them. */
 #pragma once
 
 #include "common/util/error.h"
@@ -12,13 +12,13 @@
 #define VALUES_BYTES_MAX (2u << 20)
 
 struct values {
-    const char *path; /* "-": standard input */
+    const char *path;
     char delimiter;
     int file;
     char *buffer;
     size_t capacity, begin, end;
-    size_t looked;   /* bytes from `begin` on in which there is no delimiter */
-    uint64_t number; /* of the last value, from 1 */
+    size_t looked; /* how many bytes from `begin` on are known to have no delimiter */
+    uint64_t number;
     bool is_read;
 };
 
@@ -27,6 +27,6 @@ enum values_result { VALUES_END = 0, VALUES_ONE = 1, VALUES_NOT_YET = 2 };
 int values_open(struct values *values, const char *path, char delimiter, struct error *error);
 void values_close(struct values *values);
 
-/* Returns an enum values_result or -1. VALUES_ONE: `text` is the next value, with NUL, valid until the next call.
- * VALUES_NOT_YET is returned only if `waits` is false, and there is no input yet. */
+/* Returns an enum values_result or -1. VALUES_ONE: `text` is the next value, which ends with NUL and is valid until the
+ * next call. VALUES_NOT_YET is returned only if `waits` is false and there is no input yet. */
 int values_next(struct values *values, bool waits, const char **text, size_t *length, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the versions of launchers: see version_cache.h. A line has the size, the time of change in nanoseconds, the
- * path, and the text as plain() leaves it. A tab follows each. */
+ * path, and the text as plain() leaves it, separated by tabs. */
 #include "deploy/cli/version_cache.h"
 
 #include "common/util/plain.h"
@@ -16,7 +16,6 @@
 
 enum { CACHE_BYTES_MAX = 16384, LINE_BYTES = PATH_MAX + VERSION_TEXT_MAX + 64 };
 
-/* The file in the XDG cache folder, which is made if it is missing. Returns false if there is no place for it. */
 static bool cache_path(char path[PATH_MAX], bool make)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -50,7 +49,6 @@ static bool is_elf(const char *path)
     return read_all && memcmp(magic, "\177ELF", 4) == 0;
 }
 
-/* How the program's lines begin. Returns false if it must not be cached. */
 static bool key_of(const char *path, char key[LINE_BYTES])
 {
     struct stat status;

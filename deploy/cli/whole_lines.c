@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More room: for the end of a line, and to clear and colour it. */
+/* Room beside the line, to clear the terminal line and to colour the name. */
 enum { EXTRA = 64 };
 
 int whole_lines_init(struct whole_lines *lines, bool is_coloured,
@@ -29,7 +29,6 @@ bool whole_lines_hold(const struct whole_lines *lines)
     return lines->line_length + lines->place_length > 0;
 }
 
-/* How long the program's name is, with its colon, at the beginning of a line of HDSS; 0: there is none. */
 static size_t name_length(const char *line, size_t length)
 {
     static const char *const names[] = {
@@ -65,7 +64,6 @@ static void add_to_line(struct whole_lines *lines, char c)
         whole_lines_write(lines);
 }
 
-/* What looked like a progress line is text. */
 static void give_place_up(struct whole_lines *lines)
 {
     const size_t length = lines->place_length;
@@ -81,7 +79,7 @@ static void add_to_place(struct whole_lines *lines, char c)
     lines->place[lines->place_length++] = c;
     if (lines->place_length > end && memcmp(lines->place + lines->place_length - end, clear, end) == 0) {
         lines->write(lines->context, lines->place, lines->place_length);
-        lines->is_in_place = lines->place_length > 1 + end; /* otherwise it was only cleared */
+        lines->is_in_place = lines->place_length > 1 + end; /* otherwise the line was only cleared */
         lines->shown_length = lines->is_in_place ? lines->place_length : 0;
         memcpy(lines->shown, lines->place, lines->shown_length);
         lines->place_length = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes lines of several writers, each as a whole and by one write, and never after a progress line.
+/* Writes lines of several writers, each as a whole and by one write, and never behind a progress line.
  *
- * What the ranks write to standard error comes through the launcher in pieces of any length. A line is written when
- * it is complete; whole_lines_flush() is for one that is incomplete after some time. A progress line begins with a
+ * What the ranks write to standard error comes through the launcher in pieces of any length. A line is written when it
+ * is complete; whole_lines_flush() writes one that is still incomplete after some time. A progress line begins with a
  * carriage return and ends with WHOLE_LINES_CLEAR, and the next one replaces it. It is written at once, and cleared
  * before other lines. On a terminal the program's name can be coloured. */
 #pragma once
@@ -31,10 +31,9 @@ int whole_lines_init(struct whole_lines *lines, bool is_coloured,
 void whole_lines_fini(struct whole_lines *lines);
 void whole_lines_take(struct whole_lines *lines, const char *bytes, size_t count);
 
-/* True if part of a line is held back. */
 bool whole_lines_hold(const struct whole_lines *lines);
 
 void whole_lines_redraw(struct whole_lines *lines);
 
-/* Writes what is held back. `ends`: clears the progress line, too. */
+/* Writes what is held back. `ends`: also clears the progress line. */
 void whole_lines_flush(struct whole_lines *lines, bool ends);

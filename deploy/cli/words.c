@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Need no quotes, nor does {..}. */
+/* Words of these characters need no quotes, even if {..} is among them. */
 #define WORDS_PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-^#{}"
 
-/* True if the word needs no quotes, so that each value of its {..} becomes a word. */
+/* True if the word needs no quotes. Without quotes each value of its {..} becomes a word. */
 static bool words_is_plain(const char *word)
 {
-    /* a word such as #{} begins a comment, with which users hide arguments from a command */
+    /* A word such as #{} begins a comment, by which users hide arguments from a command. */
     const bool expands = strchr(word, '{') != NULL && (strchr(word, ',') != NULL || strstr(word, "..") != NULL);
     return word[0] != '\0' && (word[0] != '#' || word[1] == '{') && strspn(word, WORDS_PLAIN) == strlen(word) &&
            !expands;
 }
 
-/* A backslash before a brace stays outside of the quotes, where it prevents that the brace is replaced. */
+/* A backslash before a brace must stay outside of the quotes, where it protects the brace from being replaced. */
 static void add_quoted(struct text *text, const char *word)
 {
     const char *brace;
@@ -43,7 +43,6 @@ static void add_word(struct text *text, const char *word)
         add_quoted(text, word);
 }
 
-/* Length of NAME= at the beginning of the word; 0: it has none. */
 static size_t assignment_length(const char *word)
 {
     size_t length = 0;
@@ -64,9 +63,9 @@ static bool is_among(const char *word, const char *const *words, size_t count)
 /* Programs that take operators of a shell as words of their own. */
 static const struct taker {
     const char *program;
-    const char *option;    /* after this option; NULL: see `first` */
-    unsigned first;        /* among so many first words that are no options; 0: anywhere */
-    const char *operators; /* which ones; NULL: all */
+    const char *option; /* the operator follows this option; NULL: see `first` */
+    unsigned first;     /* the operator is one of this many first words that are no options; 0: anywhere */
+    const char *operators;
 } takers[] = {
     {"awk", "-F"},
     {"gawk", "-F"},
@@ -96,7 +95,7 @@ static const char *program_name(const char *word)
     return slash != NULL ? slash + 1 : word;
 }
 
-/* How many words from `begin` to `at` are neither options, nor numbers for grep's options, such as -m 1. */
+/* How many words from `begin` to `at` are neither options nor numbers of grep's options, such as -m 1. */
 static unsigned count_operands(char *const *words, int begin, int at)
 {
     unsigned count = 0;
@@ -136,7 +135,6 @@ static int find_program(char *const *words, int begin, int at)
     return begin;
 }
 
-/* True if the program of the command that begins at `begin` takes the word `at` for itself. */
 static bool is_taken(char *const *words, int begin, int at)
 {
     begin = find_program(words, begin, at);
@@ -153,7 +151,6 @@ static bool precedes_command(const char *word)
     return is_among(word, between, sizeof between / sizeof *between);
 }
 
-/* Length of a redirection at the beginning of the word, without its file; 0: there is none. */
 static size_t redirection_length(const char *word)
 {
     static const char *const redirections[] = {"&>>", "&>", ">>", ">&", ">|", "<<<", "<&", "<>", ">", "<"};
@@ -168,8 +165,8 @@ static size_t redirection_length(const char *word)
     return 0;
 }
 
-/* Length of the operator at the beginning of the word `at`; 0: there is none. Some operators are none unless a word
- * follows. */
+/* Length of the operator at the beginning of the word `at`; 0: there is none. Some words are operators only if another
+ * word follows. */
 static size_t operator_at(char *const *words, int count, int begin, int at)
 {
     static const char *const last[] = {"&", ";", ")"}, *const first[] = {"!", "(", "[["};
@@ -188,7 +185,6 @@ static size_t operator_at(char *const *words, int count, int begin, int at)
     return is_last && lacks_file ? 0 : length;
 }
 
-/* The word with {} in place of the string of -I. */
 static char *with_braces(const char *word, const char *place)
 {
     struct text text;
@@ -200,7 +196,6 @@ static char *with_braces(const char *word, const char *place)
     return text_take(&text);
 }
 
-/* Joins words in such a way that they stay separate words. */
 static void join_words(struct text *text, char *const *words, int count, const struct words_options *options)
 {
     bool assigns = !options->quotes;

@@ -4,8 +4,8 @@
  *
  * It makes the ranks' shared memory (common/mpi/lanes.h), forks the ranks, and handles signals and exit statuses like
  * an mpirun that tolerates dead ranks. It passes on SIGUSR1 and SIGUSR2, after which the ranks drain, and the signals
- * that stop and continue a job. SIGINT, SIGTERM and SIGHUP end the ranks if the parent, `hdss`, has sent them, and also
- * at the second time; the first one from elsewhere, such as a batch system, drains the ranks.
+ * that stop and continue a job. SIGINT, SIGTERM and SIGHUP end the ranks if the parent, `hdss`, has sent them, or if
+ * one of them comes a second time. The first one from elsewhere, such as a batch system, drains the ranks.
  *
  * The exit status is that of the first rank. After all ranks have joined, others may die: the first rank notices. If it
  * then frees the slot of a dead rank, as the supermaster of a set does, hdss-fork starts the rank again, at most
@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long ranks may take to end after the first rank has ended or they were told to end. */
+/* How long ranks may take to end after the first rank has ended, or after they were told to end. */
 #define LEAVE_MS    2000
 #define RETURNS_MAX 3
 
@@ -46,13 +46,13 @@ struct launch_of_ranks {
     int memory;
     int gate[2]; /* pipe from which each rank reads the number of ranks before it begins; -1: the number is known */
     unsigned ranks;
-    unsigned started, running; /* number of processes that were started and that still run; those with a rank beyond
-                                  `ranks` end at once */
-    pid_t *pids;               /* [started], 0 after the end of the process; owned */
-    char ***words;             /* [started], command line of each; the list is owned, its elements are not */
-    unsigned char *returns;    /* [started], how many times each was started again; owned */
-    int status;                /* exit status of the launch; -1: the first rank is still running */
-    int64_t kill_ms;           /* when the remaining ranks are killed; 0: never */
+    /* How many processes were started, and how many of them still run. Those with a rank beyond `ranks` end at once. */
+    unsigned started, running;
+    pid_t *pids;            /* owned; [started]; 0 after the end of the process */
+    char ***words;          /* [started] command line of each; the list is owned, its elements are not */
+    unsigned char *returns; /* owned; [started]; how many times each was started again */
+    int status;
+    int64_t kill_ms;
     sigset_t before;
     sigset_t awake; /* `before` without SIGCHLD, which the parent may have blocked */
 };
@@ -195,7 +195,6 @@ static bool fork_rank(struct launch_of_ranks *launch, unsigned rank, char **word
     return true;
 }
 
-/* Returns how many ranks were started: fewer than `count` if the system starts no more processes. */
 static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context *context, unsigned *rank)
 {
     unsigned started = 0;
@@ -214,7 +213,7 @@ static bool is_same_program(const struct context *a, const struct context *b)
     return strcmp(a->words[0], b->words[0]) == 0 && (!is_word || strcmp(a->words[1], b->words[1]) == 0);
 }
 
-/* True if this program and all that follow are the same, so that their ranks, usually workers, are interchangeable. */
+/* True if this program and all that follow are the same. Then their ranks, usually workers, are interchangeable. */
 static bool is_last_program(const struct context *contexts, unsigned count, unsigned context)
 {
     unsigned other = context + 1;
@@ -223,7 +222,7 @@ static bool is_last_program(const struct context *contexts, unsigned count, unsi
     return other == count;
 }
 
-/* Called if a rank of the last program cannot be started: keeps only half of its ranks, because ranks need further
+/* Called if a rank of the last program cannot be started. Keeps only half of its ranks, because ranks need further
  * processes. Returns false, with a message, if none would be left. */
 static bool do_with_fewer(struct launch_of_ranks *launch, unsigned first, unsigned rank, bool is_last)
 {
@@ -264,7 +263,8 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* If the first rank has ended, or not all ranks have joined, the other ranks must end, too. */
+/* If the first rank has ended, a rank has aborted the launch, or not all ranks have joined, the other ranks must end,
+ * too. */
 static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int status)
 {
     unsigned rank = 0;
@@ -286,8 +286,8 @@ static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int stat
         kill_in(launch, is_in_vain ? 0 : LEAVE_MS);
 }
 
-/* Kills what is left of the process groups of ended ranks before the ranks are reaped, because after that their IDs may
- * be given to other groups. */
+/* Kills what is left of the process group of an ended rank before the rank is reaped, because after that its ID may
+ * belong to another group. */
 static void reap_ranks(struct launch_of_ranks *launch)
 {
     int status;
@@ -300,7 +300,6 @@ static void reap_ranks(struct launch_of_ranks *launch)
     }
 }
 
-/* Starts a lost rank again, or tells the first rank that it remains lost. */
 static void fill_slot(struct launch_of_ranks *launch, unsigned rank)
 {
     const bool is_ending = launch->kill_ms != 0 || launch->status >= 0;
@@ -367,7 +366,6 @@ static char **take_context(char **word, struct context *context)
     return word[1] != NULL ? word + 1 : NULL;
 }
 
-/* Returns the number of programs; 0 if the command line is invalid. */
 static unsigned read_contexts(char **word, struct context *contexts)
 {
     unsigned count = 0;
@@ -403,7 +401,8 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
                                      .returns = calloc(ranks, sizeof *launch.returns)};
     const bool has_memory = launch.pids != NULL && launch.words != NULL && launch.returns != NULL;
     struct error error = {"out of memory"};
-    void (*const before)(int) = signal(SIGXFSZ, SIG_IGN); /* the limit of file sizes applies to shared memory, too */
+    /* The limit of file sizes applies to shared memory, too. */
+    void (*const before)(int) = signal(SIGXFSZ, SIG_IGN);
     launch.memory = has_memory ? lanes_make(&launch.lanes, ranks, &error) : -1;
     if (launch.memory < 0) {
         fprintf(stderr, "hdss-fork: %s\n", error.text);
