@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The boot id: a random number that the kernel draws at each boot, different for all machines and boots. */
+/* The boot id: a random number that the kernel draws at each boot. It differs between machines and between boots. */
 #pragma once
 
 #define BOOT_ID_MAX 37
 /* The first 8 hexadecimal digits, enough to distinguish the boots of a few machines, and NUL. */
 #define BOOT_NAME_MAX 9
 
-/* Writes "" if the kernel does not provide the id. */
+/* boot_id() writes "" and boot_name() writes "0" if the kernel does not provide the id. */
 void boot_id(char id[BOOT_ID_MAX]);
 
-/* Writes "0" if the kernel does not provide the id. */
 void boot_name(char name[BOOT_NAME_MAX]);

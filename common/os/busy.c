@@ -38,8 +38,8 @@ static uint64_t place_among_children(void)
     return place.is_found ? place.older : 0;
 }
 
-/* Returns the local rank from the launcher's environment. Open MPI 5 does not set it if its crashing PMIx part is
- * disabled. */
+/* Returns the local rank from the launcher's environment. Open MPI 5 does not set it if its PMIx part, which may
+ * crash, is disabled. */
 static uint64_t place_on_node(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
@@ -73,13 +73,13 @@ static _Noreturn void busy_compute(pid_t parent)
 {
     volatile uint64_t count = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* The parent died before prctl(). */
+    if (getppid() != parent) /* the parent died before prctl() */
         _exit(EXIT_STATUS_DONE);
     for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
         signal(drain_signals[i], SIG_IGN);
     signal(SIGTSTP, SIG_IGN);
     for (long file = sysconf(_SC_OPEN_MAX) < 1024 ? sysconf(_SC_OPEN_MAX) : 1024; file >= 0; file--)
-        close((int)file); /* Otherwise readers of inherited pipes would not see their end. */
+        close((int)file); /* otherwise readers of inherited pipes would not see their end */
     for (;;)
         count = count + 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Artificial load for studies: processes that compute endlessly next to this one. They share its session and group, by
- * which some systems divide a core, and end with it in any case. */
+/* Artificial load for studies: processes that compute endlessly next to this process. They share its session and
+ * group, because some systems divide a core by these, and they always end with it. */
 #pragma once
 
 #include "common/util/error.h"

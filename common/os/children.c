@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* Up to 64 jobs with a task or helper and a guard each, and a margin. */
+/* Ample for 64 jobs, each with a task or helper and a guard. */
 #define CHILDREN_MAX 4096
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The children that this process has started itself and waits for; all others are adopted orphans. The jobs of a set
- * share a process and must not take each other's children for orphans. */
+/* The children that this process has started itself and waits for; all other children are adopted orphans. The jobs
+ * of a set share a process and must not take each other's children for orphans. */
 #pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Call it right after the start of a child. */
 void children_note(pid_t child);
 
 /* Call it after waitpid(). Ignores unknown children. */

@@ -35,11 +35,10 @@ static unsigned count_cores(const cpu_set_t cpus[CORES_CPU_SETS])
     return cores > 0 ? cores : 1;
 }
 
-/* Returns quota / period, rounded up to whole cores; UINT_MAX: no limit. */
 static unsigned cores_for(const char *quota, const char *period)
 {
     const long long time_us = strtoll(quota, NULL, 10), period_us = strtoll(period, NULL, 10);
-    if (time_us <= 0 || period_us <= 0) /* "max" or -1 */
+    if (time_us <= 0 || period_us <= 0) /* "max" or -1: no limit */
         return UINT_MAX;
     const long long cores = (time_us - 1) / period_us + 1;
     return cores < UINT_MAX ? (unsigned)cores : UINT_MAX;
@@ -68,8 +67,7 @@ static unsigned limit_of_group(const char *folder)
     return UINT_MAX;
 }
 
-/* Returns the least limit of a group and its ancestors. In a container the group's name may be the host's, so that only
- * `root` exists. */
+/* In a container the group's name may be the host's, so that only `root` exists. */
 static unsigned limit_of_groups(const char *root, const char *group)
 {
     char folder[PATH_MAX];
@@ -97,7 +95,7 @@ unsigned cores_limit(const char *groups, const char *root)
     char line[PATH_MAX], place[PATH_MAX];
     unsigned least = UINT_MAX;
     FILE *file = fopen(groups, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) { /* "NUMBER:CONTROLLERS:GROUP" */
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         char *rest = line;
         strsep(&rest, ":");
         const char *controllers = strsep(&rest, ":");
@@ -130,8 +128,8 @@ unsigned cores_usable(void)
 
 #define FOUR(word) word, word, word, word
 
-/* All CPUs: the kernel ignores those that are not allowed. The array is static, because the sanitizers do not know the
- * stack that spawn.c gives its child. */
+/* All CPUs: the kernel ignores those that are not allowed. The array is static, because the sanitizers do not know
+ * the stack that spawn.c gives its child. */
 static const unsigned long every_cpu[] = {FOUR(FOUR(FOUR(FOUR(~0ul))))};
 
 _Static_assert(sizeof every_cpu == CORES_CPU_SETS * sizeof(cpu_set_t), "as many as sets");
@@ -170,7 +168,7 @@ bool cores_bind(pid_t process, unsigned cpu, cpu_set_t *before)
 {
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(cpu - 1, &one); /* CPU_SET() ignores a CPU beyond the set */
+    CPU_SET(cpu - 1, &one); /* CPU_SET() ignores a CPU that is not in the set */
     return sched_getaffinity(process, sizeof *before, before) == 0 && CPU_COUNT(before) > 1 && CPU_COUNT(&one) == 1 &&
            CPU_ISSET(cpu - 1, before) && sched_setaffinity(process, sizeof one, &one) == 0;
 }

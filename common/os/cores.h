@@ -6,30 +6,29 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Returns the number of cores (not hardware threads) that this process may use, at least 1. A limit of processor time
- * is rounded up to whole cores. */
+/* Returns the number of cores (not hardware threads) that this process may use, at least 1. A limit of processor
+ * time is rounded up to whole cores. */
 unsigned cores_usable(void);
 
-/* Returns the limit in cores of the control groups that the file `groups` (like /proc/self/cgroup) lists, and of their
- * ancestors below `root` (like /sys/fs/cgroup); UINT_MAX: no limit. Supports version 2, and the cpu controller of
- * version 1. */
+/* Returns the limit in cores of the control groups that the file `groups` (like /proc/self/cgroup) lists, and of
+ * their ancestors below `root` (like /sys/fs/cgroup); UINT_MAX: no limit. Supports version 2, and the cpu controller
+ * of version 1. */
 unsigned cores_limit(const char *groups, const char *root);
 
-/* Returns the number of cores that this process could use if it were not bound: those of its job on this machine. At
- * least 1. */
+/* Returns the number of cores that this process could use if it were not bound: all cores of its job on this
+ * machine. At least 1. */
 unsigned cores_unbound(void);
 
-/* Reads the CPUs of these cores, in sets of 1,024 CPUs. */
 #define CORES_CPU_SETS 16
 void cores_read_unbound(cpu_set_t cpus[CORES_CPU_SETS]);
 
-/* Returns the core of a CPU, named by its first hardware thread, or `cpu` if the core is unknown. */
+/* Returns the core of a CPU, identified by its first hardware thread, or `cpu` if the core is unknown. */
 int cores_of_cpu(int cpu);
 
-/* Returns 1 + the number of the CPU that the caller runs on; 0: unknown. */
+/* Returns 1 + the number of the CPU on which the caller runs; 0: unknown. */
 unsigned cores_current(void);
 
-/* Binds a process to the CPU `cpu` - 1, and stores its affinity before. A sleeping process wakes up there. Returns
+/* Binds a process to the CPU `cpu` - 1, and stores its previous affinity. A sleeping process wakes up there. Returns
  * false, and binds nothing, if `cpu` is 0, not allowed, the only allowed CPU, or beyond a cpu_set_t. */
 bool cores_bind(pid_t process, unsigned cpu, cpu_set_t *before);
 

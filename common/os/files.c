@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long to wait for a lock, and between two attempts. */
+/* Longest wait for a lock, and time between two attempts. */
 #define LEAVING_MS 1000
 #define LOOK_MS    20
 #define OPEN_TRIES 100
@@ -67,8 +67,8 @@ char *file_read(const char *path, struct error *error)
     return text;
 }
 
-/* Returns the name to write under: `path` for a device, pipe or link, else a temporary name. The caller frees it; NULL:
- * out of memory. */
+/* Returns the name to write to: `path` for a device, pipe or link, otherwise a temporary name. The caller frees it;
+ * NULL: out of memory. */
 static char *temporary_name(const char *path)
 {
     struct stat status;
@@ -91,7 +91,7 @@ const char *file_write_error(int reason)
     return reason == ENXIO ? "a pipe that nobody reads, or no device" : strerror(reason);
 }
 
-/* A temporary file is created by O_EXCL, so that a file or link that somebody has put there is not written to. */
+/* A temporary file is created with O_EXCL, so that nothing is written to a file or link that somebody has put there. */
 static FILE *open_named(const char *name, const char *path)
 {
     const bool is_new = strcmp(name, path) != 0;
@@ -104,7 +104,6 @@ static FILE *open_named(const char *name, const char *path)
     return file;
 }
 
-/* Replaces the file. If `is_public`, all users can read the new file; one that is written in place keeps its mode. */
 static int write_anew(const char *path, const char *text, size_t length, bool is_public, struct error *error)
 {
     char *name = temporary_name(path);
@@ -223,7 +222,7 @@ int file_check_writable(const char *path, struct error *error)
         return error_set(error, "%.200s: %s", path, strerror(reason));
     if (!in_place)
         return file_check_folder(path, error);
-    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || errno == ENOENT) /* a link to a missing file counts, too */
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || errno == ENOENT)
         return 0;
     return error_set(error, "%.200s: %s", path, strerror(errno));
 }

@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the text, ended by NUL, which the caller frees. Fails for files above FILE_READ_MAX bytes. */
+/* Returns the text with a final NUL, which the caller frees. Fails for files above FILE_READ_MAX bytes. */
 #define FILE_READ_MAX (64u << 20)
 char *file_read(const char *path, struct error *error);
 
-/* Replaces the file by renaming a temporary one, so that readers never see a part. */
+/* Replaces the file by renaming a temporary file, so that readers never see a part. */
 int file_write(const char *path, const char *text, size_t length, struct error *error);
 
 /* Like file_write(), with mode 0644 regardless of the umask. */
@@ -21,13 +21,10 @@ int file_publish(const char *path, const char *text, size_t length, struct error
 /* Checks before a long run that file_write() will probably work; creates nothing. */
 int file_check_writable(const char *path, struct error *error);
 
-/* Checks that files can be created in the folder of `path`, which need not exist; the error names the folder. */
 int file_check_folder(const char *path, struct error *error);
 
-/* Fails if `path` is a folder; `name` is an example of a valid file name for the error. */
 int file_refuse_folder(const char *path, const char *name, struct error *error);
 
-/* Creates a folder and its missing ancestors with mode 0700. */
 int file_make_folders(const char *path, struct error *error);
 
 /* Opens a folder. Fails unless it belongs to this user and others cannot write to it: they could plant files there. */
@@ -37,7 +34,6 @@ int file_open_own_folder(const char *path, struct error *error);
  * -1 with ENXIO. */
 int file_open_to_write(const char *path, int flags);
 
-/* Text for the errno of file_open_to_write(). */
 const char *file_write_error(int reason);
 
 /* Read or write exactly `size` bytes at `offset`. Return 0, -1 with errno, or FILE_ENDS for a shorter file. */
@@ -51,29 +47,27 @@ const char *file_temporary(void);
 /* Opens /dev/null, or an empty file in memory if there is none. -1 with errno. */
 int file_open_nothing(void);
 
-/* Sync a file or folder, or the folder that contains it. Return 0, or -1 with errno. */
 int file_sync(const char *path);
 int file_sync_name(const char *path);
 
 /* Lock a file while it stays open. file_lock() waits a moment, because a killed process may keep its lock until the
- * kernel has cleaned up. False if another process holds the lock. A file system without locks does not lock; a network
- * file system needs a descriptor for writing. */
+ * kernel has cleaned up. Both return false if another process holds the lock. On a file system without locks they
+ * return true; a network file system needs a descriptor for writing. */
 bool file_lock(int fd);
 bool file_lock_now(int fd);
 
-/* True if `path` refers to the open file. */
 bool file_is_at(int fd, const char *path);
 
-/* Opens a regular file and locks it like file_lock(). If the file was replaced before the lock, opens the new one.
+/* Opens a regular file and locks it like file_lock(). If the file was replaced before the lock, opens the new file.
  * Returns the descriptor, or -1 with errno: EWOULDBLOCK if another process holds the lock, EINVAL for other kinds of
  * files. */
 int file_open_locked(const char *path, int flags);
 
-/* Opens something for each standard stream that is closed: else the next file would get its number, and what is printed
- * would go there. Reads and writes fail as those of a closed one. For the beginning of a program. */
+/* Opens something for each standard stream that is closed. Otherwise the next opened file would get its number, and
+ * printed text would go there. Reads and writes fail as on a closed stream. Call it at the beginning of a program. */
 void file_hold_standard(void);
 
-/* Closes all descriptors from `first` on, also without close_range() (kernel 5.9). Async-signal-safe. */
+/* Closes all descriptors from `first` on, even without close_range() (kernel 5.9). Async-signal-safe. */
 void file_close_from(int first);
 
 bool file_is_program(const char *path);

@@ -54,7 +54,7 @@ static bool sets_count(const char *word)
 bool launched_line_has_none(const char *line, size_t size)
 {
     const char *word = "", *before = "";
-    bool is_none = false, is_of_launcher = true; /* the words up to the program */
+    bool is_none = false, is_of_launcher = true;
     for (size_t i = 0; i < size; i += strlen(word) + 1, before = word) {
         word = line + i;
         if (strcmp(word, ":") == 0) {

@@ -5,25 +5,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The launcher without MPI (deploy/fork) sets it for each rank: common/mpi/lanes.h. */
+/* The launcher without MPI (deploy/fork) sets it for each rank: see common/mpi/lanes.h. */
 #define LAUNCHED_WITHOUT_MPI "HDSS_LAUNCH"
 
-/* True if an MPI launcher, or the one without MPI, has started this process. */
 bool launched_as_rank(void);
 
 bool launched_without_mpi(void);
 
-/* True if the launcher that started this process may have bound it to cores. */
+/* Returns whether the launcher that started this process may have bound it to cores. */
 bool launched_to_be_bound(void);
 
-/* True if Open MPI says that the launch has several programs. */
 bool launched_beside_others(void);
 
-/* True if the launcher's command line has a program of HDSS with `-n 0`: Open MPI starts it once per slot. `line` has
- * `size` bytes: the words, each ended by NUL. */
+/* Returns whether the launcher's command line has a program of HDSS with `-n 0`: Open MPI starts it once per slot.
+ * `line` has `size` bytes: the words, each with a final NUL. */
 bool launched_line_has_none(const char *line, size_t size);
 
-/* launched_line_has_none() for the command line of the parent process. */
 bool launched_with_none(void);
 
 /* Notes that pods (separate launches) may join this launch later, so that its nodes are not all nodes of the run. */

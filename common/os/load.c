@@ -45,7 +45,7 @@ int load_read(const char *folder, struct load_times *times)
         return -1;
     for (const struct dirent *entry; (entry = readdir(threads)) != NULL;) {
         if (entry->d_name[0] == '.' || read_thread(dirfd(threads), entry->d_name, &thread) < 0)
-            continue; /* the thread has ended meanwhile */
+            continue;
         times->wait_ns += thread.wait_ns;
         told += thread.run_ns > 0; /* all zero: the system keeps no statistics */
     }
@@ -86,7 +86,6 @@ static void load_end(struct load_meter *meter)
     meter->sum.wait_ns += since(now.wait_ns, meter->began.wait_ns);
 }
 
-/* Computes a new load if the measured times cover at least `least_ns`. */
 static bool load_conclude(struct load_meter *meter, uint64_t least_ns)
 {
     if (meter->sum.run_ns + meter->sum.wait_ns < least_ns)
@@ -125,8 +124,7 @@ bool load_meter_look(struct load_meter *meter, uint64_t now_ns)
         if (now_ns < meter->due_ns)
             return false;
         load_begin(meter);
-        return load_conclude(
-            meter, LOAD_LEAST_NS); /* a new load from the periods measured so far, if they are long enough together */
+        return load_conclude(meter, LOAD_LEAST_NS);
     }
     if (now_ns < meter->began_ns + LOAD_PERIOD_NS)
         return false;

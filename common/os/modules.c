@@ -18,7 +18,8 @@ struct places {
     unsigned count;
 };
 
-static const char *const *held; /* names of the other programs in this file; NULL: each program has a file of its own */
+/* names of the other programs in this executable; NULL: each program has its own file */
+static const char *const *held;
 
 void one_file_holds(const char *const *names)
 {
@@ -85,7 +86,6 @@ static void modules_add(struct places *places, const char *folder)
     strcpy(places->folder[places->count++], folder);
 }
 
-/* Returns the length of the installation's prefix if `own` is a folder of programs in it; 0: it is not. */
 static size_t prefix_length(const char *own)
 {
     static const char *const homes[] = {"/" HDSS_BINDIR, "/" HDSS_LIBEXECDIR "/hdss"};

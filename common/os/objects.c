@@ -71,8 +71,8 @@ static void tell_fault(int signal)
     raise(signal);
 }
 
-/* Installs the handlers when the first object is loaded. They run on a stack of their own, because the fault may be a
- * stack overflow. */
+/* Called when the first object is loaded. The handlers have their own stack, because the fault may be a stack
+ * overflow. */
 static void watch_objects(void)
 {
     static bool is_watched;
@@ -90,7 +90,7 @@ static void watch_objects(void)
         sigaction(faults[i].signal, &action, NULL);
 }
 
-/* True if an ELF file is truncated: dlopen() would crash. */
+/* An ELF file is truncated if its segments end beyond it: then dlopen() would crash. */
 static bool is_cut_short(const char *path)
 {
     ElfW(Ehdr) header;
@@ -130,14 +130,13 @@ struct loaded {
     char path[];
 };
 
-/* Records the file of this name. False if another version of it was loaded before. */
 static bool note_loaded(const char *path)
 {
     static struct loaded *all;
     struct loaded *known = all;
     struct stat now;
     if (stat(path, &now) < 0)
-        return true; /* dlopen() will report the error */
+        return true;
     while (known != NULL && strcmp(known->path, path) != 0)
         known = known->next;
     if (known != NULL)
@@ -164,7 +163,7 @@ void *object_open(const struct object_kind *kind, const char *name, struct error
     char path[PATH_MAX];
     if (is_one_file())
         return refuse_in_one_file(kind, name, error);
-    bool bare = strchr(name, '/') == NULL; /* dlopen() would search the library paths for it */
+    bool bare = strchr(name, '/') == NULL; /* dlopen() searches the library paths for a name without a slash */
     if (strlen(name) >= sizeof path - 2) {
         error_set(error, "%s %.60s...: the name is too long", kind->what, name);
         return NULL;
@@ -256,7 +255,7 @@ void objects_keep(void)
     struct object_names names = {0};
     if (is_one_file())
         return;
-    /* dl_iterate_phdr() holds a lock, so dlopen() waits until it has returned */
+    /* dl_iterate_phdr() holds a lock, so dlopen() is called after it has returned */
     dl_iterate_phdr(note_object, &names);
     for (size_t i = 0; i < names.count; i++) {
         if (names.name[i] != NULL)

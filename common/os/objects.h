@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared objects of users, loaded by the name on a command line.
+/* Shared objects of users, loaded by their name on the command line.
  *
- * An object stays loaded until the process ends, under its full path: by a relative name, dlopen() would return an
+ * An object stays loaded until the process ends, under its full path: for a relative name, dlopen() would return an
  * object that was loaded from another folder, or an older version of the file. */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 #include <limits.h>
 
-/* From now on, a fault in an object is reported in one line before it ends the process. To be called before the first
- * object is loaded, by programs without another report. */
+/* From now on, a fault in an object is reported in one line before it ends the process. For programs without another
+ * report; call it before the first object is loaded. */
 void objects_tell_faults(void);
 
 struct object_kind {
@@ -19,9 +19,9 @@ struct object_kind {
     const char *for_changed; /* what is accepted if the file has changed since it was loaded */
 };
 
-/* Loads an object; a name without a slash is relative to the working folder. Returns its handle, which is never closed.
- * If a call that common/util/called.h records ends the process, the object is named in one line, and the exit status is
- * 1. */
+/* Loads an object; a name without a slash is relative to the working folder. Returns its handle, which is never
+ * closed. If a call that common/util/called.h records ends the process, a line names the object, and the exit status
+ * is 1. */
 void *object_open(const struct object_kind *kind, const char *name, struct error *error);
 
 /* Keeps every object that is loaded now, by any code, until the process ends. */
@@ -29,7 +29,6 @@ void objects_keep(void);
 
 #define OBJECT_PYTHON "python:"
 
-/* Fails if there is no Python module for the object `name`. */
 int object_has_python(const struct object_kind *kind, const char *name, struct error *error);
 
 /* Loads the Python module for the object `name`, which is never closed, and returns its `symbol`. */

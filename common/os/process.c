@@ -16,7 +16,7 @@ static bool process_read(int pid, char *state, int *parent)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
-    /* the program's name stands before the state, in parentheses, and may contain some */
+    /* the program's name stands before the state, in parentheses, and may contain parentheses */
     const char *end = fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
     fclose(file);
     return end != NULL && sscanf(end, ") %c %d", state, parent) == 2;
@@ -41,7 +41,7 @@ static bool visit_children_of_thread(const char *path, process_visitor *visit, v
     int child;
     bool on = true;
     FILE *file = fopen(path, "re");
-    if (file == NULL) /* the thread has ended */
+    if (file == NULL)
         return true;
     while (on && fscanf(file, "%d", &child) == 1)
         on = visit(child, context);

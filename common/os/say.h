@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines for people. plain() makes their words safe to print, and the newline is appended. */
+/* Prints a line for people. plain() makes the words safe to print, and a newline is appended. */
 #pragma once
 
 #include <stdio.h>

@@ -10,18 +10,17 @@
 
 /* Colour maps are smooth curves through a few colours in Oklab (Ottosson 2020), in which equal distances look equal. */
 struct stop {
-    double at; /* 0 .. 1, ascending, from 0 to 1 */
+    double at;
     uint8_t rgb[3];
 };
 
-/* For counts: night blue, sky, cream, amber, dark red. */
 static const struct stop counts[] = {
     {0.00, {5, 7, 26}},      {0.28, {13, 30, 84}},    {0.48, {28, 96, 186}},
     {0.62, {134, 200, 240}}, {0.71, {244, 246, 232}}, {0.79, {255, 200, 80}},
     {0.88, {226, 104, 22}},  {0.96, {120, 22, 30}},   {1.00, {34, 4, 22}},
 };
 
-/* For measurements: lightness rises evenly from dark violet to light yellow. */
+/* Lightness rises evenly from dark violet to light yellow. */
 static const struct stop values[] = {
     {0.0, {24, 10, 60}}, {0.25, {70, 46, 150}}, {0.5, {26, 124, 150}}, {0.75, {88, 190, 110}}, {1.0, {250, 240, 140}},
 };
@@ -94,7 +93,6 @@ static double slope(const struct stop *stops, const struct oklab *labs, size_t c
     return before * after <= 0 ? 0 : (before + after) / (stops[i + 1].at - stops[i - 1].at);
 }
 
-/* Cubic Hermite interpolation between stops i and i + 1. */
 static struct oklab between(const struct stop *stops, const struct oklab *labs, size_t count, size_t i, double at)
 {
     double width = stops[i + 1].at - stops[i].at, t = (at - stops[i].at) / width, u = 1 - t;
@@ -148,7 +146,6 @@ static bool is_real(enum hdss_type type)
     return type == HDSS_FLOAT32 || type == HDSS_FLOAT64;
 }
 
-/* Returns the XOR mask that maps signed values to unsigned ones in the same order. */
 static uint64_t sign_shift(enum hdss_type type)
 {
     return type == HDSS_INT32 || type == HDSS_INT64 ? (uint64_t)1 << 63 : 0;

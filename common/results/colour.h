@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Colours for numbers.
  *
- * Integers are mapped by a mixture of their frequency and logarithm, so that detail is visible everywhere; the value
- * declared full is black, and 0 next to it, "not computed", dark grey. Reals are mapped linearly from smallest to
- * largest to a map with perceptually even steps; NaN is grey.
+ * The colour of an integer depends on its rank among all values and on its logarithm, so that detail is visible
+ * everywhere. If a value was declared full, it is black, and 0 is "not computed" and dark grey. Reals are mapped
+ * linearly, from the smallest to the largest, to colours with perceptually even steps; NaN is grey.
  *
- * Three-dimensional results are a series of pictures that share one grey scale so that they can be compared: white is
- * the smallest value, black the largest, by logarithm for integers and linearly for reals. */
+ * Three-dimensional results are a series of pictures that share one grey scale, so that they can be compared: white
+ * is the smallest value, black the largest, by logarithm for integers and linearly for reals. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -22,24 +22,22 @@ struct colours {
     /* For integers, which are compared in the unsigned order of integer_at(); `from` and `to` are for reals. */
     bool has_full;
     double rank_weight;
-    uint64_t full, nothing; /* the values that are drawn black, and as "not computed" */
+    uint64_t full, nothing;
     uint64_t lowest, highest;
-    uint64_t *bins; /* histogram, after colours_settle() the colour steps; owned */
+    uint64_t *bins; /* histogram; after colours_settle() the colour steps; owned */
     double from, to;
 };
 
 int colours_init(struct colours *colours, const struct hdss_loop *loop);
 void colours_fini(struct colours *colours);
 
-/* The first pass: finds the range of values. */
+/* The first pass over all values. Then follow colours_see_counts(), which reals do not need, colours_settle(), and
+ * colours_paint(), which writes red, green and blue of each value. */
 void colours_see_range(struct colours *colours, const void *row, uint64_t count);
 
-/* The second pass: counts values; not needed for reals. */
 void colours_see_counts(struct colours *colours, const void *row, uint64_t count);
 bool colours_need_counts(const struct colours *colours);
 
-/* Call it between the second and the third pass. */
 void colours_settle(struct colours *colours);
 
-/* The third pass: writes red, green, blue for each value. */
 void colours_paint(const struct colours *colours, const void *row, uint64_t count, uint8_t *rgb);

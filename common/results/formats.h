@@ -13,10 +13,10 @@
 struct results_format {
     const char *extension; /* with dot, lower case */
 
-    /* Checks that the format can hold the results; `path` is for errors. NULL: it can hold all. */
+    /* Checks that the format can hold the results; `path` is for errors. NULL: it can hold all results. */
     int (*check)(const char *path, const struct hdss_loop *loop, struct error *error);
 
-    /* Writes the header of a file that is written in place and returns its length. NULL: no header. */
+    /* Makes the header of a file that is written in place and returns its length. NULL: no header. */
     size_t (*header)(const struct hdss_loop *loop, char header[RESULTS_HEADER_MAX]);
 
     /* Writes the final file from the rows; `path` is for errors. NULL: the file is written in place. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks that the output of a long run was not removed, replaced or truncated by others. Internal interface between the
- * files of common/results.
+/* Checks that others have not removed, replaced or truncated the output of a long run. Internal interface between
+ * the files of common/results.
  *
  * Writing does not fail after such a change: data of a removed file are lost at the end, and a truncated file grows
  * again with zeros at the next record. */
@@ -19,7 +19,6 @@ int intact_check(int fd, const char *path, uint64_t bytes, struct error *error);
  * size. */
 int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *error);
 
-/* Checks at the end that the name refers to the open file. */
 int intact_check_name(int fd, const char *path, struct error *error);
 
 int intact_refuse(const char *path, const char *what, struct error *error);

@@ -9,13 +9,13 @@
 #include <stdio.h>
 
 struct partial {
-    char target[PATH_MAX]; /* the file itself if the path is a link */
+    char target[PATH_MAX]; /* the file to which the path leads if it is a link */
     char name[PATH_MAX];
 };
 
 int partial_init(struct partial *partial, const char *path, struct error *error);
 
-/* Creates a new file and replaces leftovers of an earlier run. Does not follow links. NULL with errno. */
+/* Creates a new file in place of leftovers of an earlier run. Does not follow links. NULL with errno. */
 FILE *partial_open(const struct partial *partial);
 
 int partial_keep(const struct partial *partial);

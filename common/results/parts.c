@@ -125,7 +125,7 @@ int parts_list(const char *folder, struct part_file **files, size_t *count)
         result = grown == NULL ? -1 : 0;
         *files = grown != NULL ? grown : *files;
         if (result == 0)
-            strcpy((*files)[(*count)++].name, item->d_name); /* is_part_name() has checked the length. */
+            strcpy((*files)[(*count)++].name, item->d_name);
     }
     closedir(dir);
     if (*count > 0)
@@ -179,7 +179,7 @@ static int lock_run(const char *path, int *lock, struct error *error)
     *lock = file_open_locked(file_in(path, RUN_FILE, file), O_RDWR);
     if (*lock < 0 && errno == EWOULDBLOCK)
         return error_set(error, "%.200s" FOLDER_ENDING ": another run is writing it", path);
-    return 0; /* A missing or unusable file is reported when it is read or created. */
+    return 0;
 }
 
 static void parts_unlock(int lock)
@@ -231,7 +231,8 @@ int parts_create(const char *path, const struct hdss_loop *loop, int *lock, stru
     return result;
 }
 
-/* At least `run`, and the highest run that has a part: a damaged number must not be given twice. */
+/* Returns at least `run`, and at least the highest run that has a part: if `run` is damaged, a number must not be
+ * used twice. */
 static uint32_t latest_run(const char *path, uint32_t run)
 {
     char folder[PATH_MAX];

@@ -28,11 +28,11 @@ struct part_head {
 
 bool part_head_get(struct part_head *head, const unsigned char in[PART_HEAD_BYTES]);
 
-/* Writes the path of the stream with this ending into `file`, which it returns. The ending is appended to the output's
+/* Writes the path of the stream with this ending into `file`, and returns it. The ending is appended to the output's
  * name, or replaces its .out. */
 const char *parts_stream_file(const char *path, const char *ending, char file[PATH_MAX]);
 
-/* These work like the functions of the same names in results.h. */
+/* These work like the functions of similar names in results.h. */
 int parts_check(const char *path, const struct hdss_loop *loop, struct error *error);
 int parts_check_place(const char *path, struct error *error);
 int parts_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
@@ -40,7 +40,6 @@ int parts_find(const char *path, const struct hdss_loop *loop, int *lock, struct
 int parts_look_for(const char *path, const struct hdss_loop *loop, struct error *error);
 int parts_look_again(const char *path, int lock, struct error *error);
 bool parts_exist(const char *path);
-/* True if the folder exists and is initialized. */
 bool parts_begun(const char *path);
 int parts_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,
                struct error *error);
@@ -49,12 +48,13 @@ int parts_write(struct results_sink *sink, uint64_t first, uint64_t count, const
 int parts_sync(struct results_sink *sink, struct error *error);
 void parts_remove(const char *path);
 
-/* Receives iterations in order: `count` of the block from index `from` on; the first is iteration `first`. */
+/* Receives iterations in order: `count` iterations of the block from index `from` on; the first is iteration
+ * `first`. */
 typedef int parts_taker(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                         struct error *error);
 
-/* Passes all parts to `take`, or only entries that overlap `among`, unless that is NULL. `by_heads`: also entries whose
- * blocks are invalid, with block NULL. */
+/* Passes all parts to `take`, or only entries that overlap `among`, unless that is NULL. `by_heads`: also passes
+ * entries whose blocks are invalid, with block NULL. */
 int parts_sweep(const char *path, const struct hdss_loop *loop, const struct ranges *among, bool by_heads,
                 parts_taker *take, void *context, struct error *error);
 
@@ -69,7 +69,6 @@ int parts_list(const char *folder, struct part_file **files, size_t *count);
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                struct reasons *reasons, struct error *error);
 
-/* Corresponds to results_review() in results.h. */
 int parts_review(const char *path, const struct hdss_loop *loop, const struct ranges *among, struct ranges *failed,
                  struct reasons *reasons, struct error *error);
 
@@ -77,7 +76,7 @@ int parts_take_back(const char *path, const struct hdss_loop *loop, struct range
 
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* Adds qualifying iterations of `done` to `found`, and sets `digest` to the sum for sound ones. */
+/* Adds iterations of `done` to `found` if they meet the condition. Sets `digest` to the sum for sound iterations. */
 enum parts_wanted {
     PARTS_SOUND,
     PARTS_WITH_HEAD, /* the entry has a valid head; its data may be invalid */

@@ -22,10 +22,10 @@ struct join {
     const char *path;
     const struct hdss_loop *loop;
     struct range whole; /* iterations that must exist; count 0: none must */
-    uint64_t next;      /* end of the part of `whole` that is joined so far */
+    uint64_t next;
     struct ranges *failed;
     struct reasons *reasons;
-    unsigned log; /* stream with the task log */
+    unsigned log;
     struct stream stream[HDSS_STREAMS_MAX];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Searching the parts of an earlier run before it is resumed: for iterations recorded as done that are missing or
+/* Searches the parts of an earlier run before it is resumed: for iterations recorded as done that are missing or
  * failed. */
 #include "common/results/parts.h"
 #include "common/util/digest.h"
@@ -12,7 +12,6 @@ struct look {
     uint64_t digest;
 };
 
-/* Advances `at` past the streams of iteration `i`, and returns the digest of those in the checksum. */
 static uint64_t parts_look_take_streams(const struct look *look, uint64_t iteration, const struct block *block,
                                         uint32_t i, const unsigned char *at[HDSS_STREAMS_MAX])
 {

@@ -12,20 +12,20 @@ struct parts_reader {
     char folder[PATH_MAX];
     struct part_file *files;
     size_t file_count, file_capacity;
-    int fd[PARTS_OPEN_MAX]; /* [file modulo PARTS_OPEN_MAX]; -1: no file */
+    int fd[PARTS_OPEN_MAX];
     uint32_t fd_of[PARTS_OPEN_MAX];
     struct block block;
     unsigned char *bytes;
     uint64_t room;
     bool is_loaded;
-    uint32_t loaded_file; /* index of the file of the loaded block; `loaded_at`: offset in it */
+    uint32_t loaded_file; /* file index of the loaded block; `loaded_at`: its offset in the file */
     uint64_t loaded_at;
 };
 
 void parts_reader_init(struct parts_reader *reader, const char *path, unsigned streams);
 void parts_reader_fini(struct parts_reader *reader);
 
-/* Lists the files. Known ones keep their indices, new ones are appended. A missing folder is empty. */
+/* Lists the files. Known files keep their indices, new files are appended. A missing folder counts as empty. */
 int parts_reader_list(struct parts_reader *reader, struct error *error);
 
 int parts_reader_size(struct parts_reader *reader, uint32_t file, uint64_t *size, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading parts in order of iterations: see parts.h.
+/* Reads parts in the order of iterations: see parts.h.
  *
  * All heads are read first. Almost always entries do not overlap, and each block is read once, in order. If some
  * overlap, those of the latest run have priority, then the later entries of a file. */
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* This is small, because each of millions of tasks has one; the rest of a head is read again with its block. */
+/* This is small, because each of millions of tasks has an entry; the rest of a head is read again with its block. */
 struct entry {
     uint64_t first, at;
     uint32_t count, file, run;
@@ -24,14 +24,14 @@ struct piece {
 
 struct sweep {
     const struct hdss_loop *loop;
-    const struct ranges *among; /* NULL: all */
-    struct ranges *there;       /* only the iterations are wanted, and no entries; NULL: entries */
+    const struct ranges *among;
+    struct ranges *there; /* receives the iterations, and no entries are stored; NULL: entries are stored */
     struct parts_reader reader;
     struct entry *entries;
     size_t count, capacity;
-    struct piece *pieces; /* of the present group; owned */
+    struct piece *pieces;
     size_t piece_count, piece_capacity;
-    bool by_heads; /* entries with invalid blocks are passed, too */
+    bool by_heads;
     parts_taker *take;
     void *context;
 };
@@ -57,7 +57,6 @@ static int note_head(struct sweep *sweep, const struct part_head *head, uint64_t
     return sweep->there != NULL ? ranges_add(sweep->there, head->first, head->count, NULL) : add_entry(sweep, &entry);
 }
 
-/* Reads heads up to the first incomplete entry; ignores entries beyond the loop. */
 static int read_heads(struct sweep *sweep, uint32_t file, struct error *error)
 {
     struct part_head head;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recreates the parts of a complete run from its final files. These do not show where the bytes of an iteration end,
  * but this is not needed: the parts are joined in order, and no iteration has failed. So the first iterations get a
- * piece of each file, and the others nothing. */
+ * piece of each file, and the other iterations nothing. */
 #include "common/os/files.h"
 #include "common/results/parts.h"
 
@@ -14,8 +14,7 @@
 
 /* Size of a piece; larger if there are too few iterations. */
 #define PIECE_BYTES (UINT64_C(16) << 20)
-/* Limit of empty iterations in one entry. */
-#define EMPTY_MAX UINT64_C(65536)
+#define EMPTY_MAX   UINT64_C(65536)
 
 struct taken_file {
     int fd;

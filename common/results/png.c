@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* PNG pictures of two-dimensional results, and contact sheets of three-dimensional ones: their pictures, one per value
- * of the first index, in an almost square grid with thin gaps. 8-bit RGB coloured by colour.h, row by row with libpng.
- * Two-dimensional results declared black and white have one bit per pixel. Without libpng the format is rejected with
- * an explanation. */
+/* PNG pictures of two-dimensional results, and contact sheets of three-dimensional results: a picture for each value
+ * of the first index, in an almost square grid with thin gaps. 8-bit RGB coloured by colour.h, row by row with
+ * libpng. Two-dimensional results declared black and white have one bit per pixel. Without libpng the format is
+ * rejected with an explanation. */
 #include "common/results/colour.h"
 #include "common/results/formats.h"
 #include "common/results/rows.h"
@@ -18,14 +18,13 @@
 
 #define PNG_SIDE_MAX    0x7fffffffu
 #define SHEET_GAP       2
-#define SHEET_GAP_SHADE 172 /* grey, distinct from white and black pictures */
+#define SHEET_GAP_SHADE 172
 
-/* A two-dimensional result has one picture. */
 struct sheet {
     uint64_t pictures, picture_width, picture_height;
     uint64_t across;
     uint64_t width, height;
-    uint64_t row_height; /* pixels of a row of pictures, with the gap below it */
+    uint64_t row_height;
 };
 
 static uint64_t pictures_across(const struct sheet *sheet)
@@ -102,7 +101,6 @@ static void png_writer_on_warning(png_structp png, png_const_charp text)
     (void)text;
 }
 
-/* The caller checks the stream for write errors. */
 static void on_write(png_structp png, png_bytep bytes, size_t length)
 {
     fwrite(bytes, 1, length, png_get_io_ptr(png));
@@ -145,7 +143,7 @@ static int png_writer_choose_colours(struct painter *painter)
 
 static void png_writer_write_head(struct painter *painter, FILE *out)
 {
-    enum { LEVEL = 4 }; /* A quarter more bytes than level 9 in a tenth of the time. */
+    enum { LEVEL = 4 }; /* a quarter more bytes than level 9 in a tenth of the time */
     bool bits = is_bilevel(&painter->rows->loop);
     png_set_user_limits(painter->png, PNG_SIDE_MAX, PNG_SIDE_MAX);
     png_set_write_fn(painter->png, out, on_write, on_flush);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of fixed-size records: see records.h. Writers neither seek nor lock: each range has its place, so any number
- * of ranks write one file at the same time. The leading rank locks it against other runs. */
+/* Output of fixed-size records: see records.h. Writers neither seek nor lock: each range has its place, so any
+ * number of ranks write one file at the same time. The leading rank locks it against other runs. */
 #include "common/results/records.h"
 
 #include "common/os/files.h"
@@ -96,7 +96,6 @@ static bool is_regular(int fd)
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Locks the open file. If another run has the lock, closes it and fails. */
 static int records_lock(int fd, const char *written, struct error *error)
 {
     if (!is_regular(fd) || file_lock(fd))
@@ -120,7 +119,7 @@ static int look_for_lock(const char *written, const struct results_format *forma
         return 0;
     int fd = open(written, O_WRONLY | O_CLOEXEC | link_flag(format));
     if (fd < 0)
-        return 0; /* This is reported when the file is created. */
+        return 0;
     if (records_lock(fd, written, error) < 0)
         return -1;
     close(fd);
@@ -150,7 +149,7 @@ int records_create(const char *path, const struct hdss_loop *loop, int *lock, st
     int fd = file_open_to_write(written, O_CREAT | link_flag(format));
     if (fd < 0)
         return error_set(error, "%.200s: cannot create: %s", written, file_write_error(errno));
-    if (records_lock(fd, written, error) < 0) /* The file must not be truncated before it is locked. */
+    if (records_lock(fd, written, error) < 0) /* the file must not be truncated before it is locked */
         return -1;
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
     if ((is_regular(fd) && ftruncate(fd, 0) < 0) || file_write_at(fd, header, header_bytes, 0) < 0 ||
@@ -204,7 +203,7 @@ int records_look_again(const char *path, const struct hdss_loop *loop, int lock,
     if (!is_regular(lock))
         return 0;
     written_path(path, format, written);
-    /* Opening makes a network file system ask its server. */
+    /* opening makes a network file system ask its server */
     int fd = open(written, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link_flag(format));
     int result = intact_check_name(lock, written, error);
     if (result == 0)
@@ -264,7 +263,6 @@ int records_open(struct results_sink *sink, const char *path, const struct hdss_
     return -1;
 }
 
-/* Writes tiles first .. first + count - 1 of one row of tiles, with one write per line. */
 static int write_tiles(struct results_sink *sink, uint64_t first, uint64_t count, const char *records)
 {
     const struct hdss_loop *loop = &sink->loop;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of either kind: see results.h. */
+/* Output of both kinds, records and parts: see results.h. */
 #include "common/results/results.h"
 
 #include "common/os/files.h"
@@ -79,7 +79,7 @@ int results_sync(struct results_sink *sink, struct error *error)
 
 int results_close(struct results_sink *sink, struct error *error)
 {
-    return records_close(sink, error); /* Parts have a single open file as well. */
+    return records_close(sink, error);
 }
 
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Output files: fixed-size records go to one file, variable output goes to parts from which the final files are joined.
+/* Output files: fixed-size records go to one file, variable output goes to parts from which the final files are
+ * joined.
  *
  * The leading rank calls results_check() before the start, results_create() once, and results_convert() and
- * results_remove() at the end. Each collecting rank calls results_open(), results_write() for its ranges in any order,
- * and results_close().
+ * results_remove() at the end. Each collecting rank calls results_open(), results_write() for its ranges in any
+ * order, and results_close().
  *
  * For records the file's extension selects the format. .npy, .bin and .raw are written in place, each record at the
- * place given by its iteration; .png and .csv are made at the end from FILE.records. Iterations that were not written
- * are 0.
+ * place given by its iteration; .png and .csv are made at the end from FILE.records. Iterations that were not
+ * written are 0.
  *
  * Variable output may have any name. Until the end it is in the folder FILE.parts: see parts.h. Iterations that were
  * not written have no bytes. */
@@ -28,15 +29,14 @@ struct results_sink {
     uint64_t header_bytes;
     uint64_t record_bytes;
     char *path;
-    char *line;         /* one row of the array, for tiles only; owned */
+    char *line;
     uint64_t looked_ns; /* when intact.h last checked the file; 0: never */
     /* The members from here on are for variable output only. */
     uint32_t run; /* number of this run; the runs that it resumes have smaller numbers */
     uint64_t end;
-    bool name_is_synced; /* the name of the file is on the disk and would survive a crash */
+    bool name_is_synced;
 };
 
-/* Checks that the format is known, supported by this build, and able to hold the results. */
 int results_check(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* Checks that results_create() will probably succeed; creates nothing. */
@@ -45,37 +45,36 @@ int results_check_place(const char *path, const struct hdss_loop *loop, struct e
 /* Returned with an error if the disk is full. */
 #define RESULTS_NO_ROOM 1
 
-/* Creates the written file in full size, or empties an old one. `*lock` (`lock` may be NULL) receives a descriptor that
- * keeps other runs out; the caller closes it. Returns 0, -1 (for example if another run writes the file), or
+/* Creates the written file in full size, or empties an old file. `*lock` (`lock` may be NULL) receives a descriptor
+ * that keeps other runs out; the caller closes it. Returns 0, -1 (for example if another run writes the file), or
  * RESULTS_NO_ROOM; then the file is removed. */
 int results_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
 
-/* Finds the file of an earlier run of such a loop and prepares it for continuation; `lock` as above. RESULTS_ABSENT if
- * it is missing, -1 if it is a different file. */
+/* Finds the file of an earlier run of such a loop and prepares it for continuation; `lock` as in results_create().
+ * RESULTS_ABSENT if it is missing, -1 if it is a different file. results_look() does not prepare it. */
 #define RESULTS_ABSENT 2
 int results_find(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
 
-/* Like results_find(), without the preparation. */
 int results_look(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* Checks before the final files are made that the written file is still the one of `lock`, with its full length: others
- * may have removed, replaced or truncated it. */
+/* Call it before the final files are made. Checks that the written file is still that of `lock`, with its full
+ * length: others may have removed, replaced or truncated it. */
 int results_look_again(const char *path, const struct hdss_loop *loop, int lock, struct error *error);
 
-/* True if the final file or the written file exists. */
 bool results_exist(const char *path, const struct hdss_loop *loop);
 
-/* These return the number of final files, and the path of the i-th, which is `path` or stored in `file`. */
+/* results_files() returns the number of final files. results_file() returns the path of the i-th, which is `path` or
+ * stored in `file`. */
 unsigned results_files(const struct hdss_loop *loop);
 const char *results_file(const char *path, const struct hdss_loop *loop, unsigned i, char file[PATH_MAX]);
 
 uint64_t results_bytes(const char *path, const struct hdss_loop *loop);
 
-/* Variable output only: recreates the parts of a complete run, with the iterations of `range`, from its final files, so
- * that it can be continued. The final files remain. Returns 0, -1 or RESULTS_NO_ROOM. */
+/* Variable output only: recreates the parts of a complete run, with the iterations of `range`, from its final files,
+ * so that it can be continued. The final files remain. Returns 0, -1 or RESULTS_NO_ROOM. */
 int results_take_back(const char *path, const struct hdss_loop *loop, struct range range, struct error *error);
 
-/* Opens what results_create() made, perhaps on another node; `writer` is different for each rank. */
+/* Opens what results_create() has made, perhaps on another node; `writer` is different for each rank. */
 int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,
                  struct error *error);
 
@@ -83,7 +82,7 @@ int results_open(struct results_sink *sink, const char *path, const struct hdss_
 int results_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *bytes, uint64_t size,
                   struct error *error);
 
-/* Reads stored records, also those of other nodes; layout rows only. */
+/* Reads stored records, including those of other nodes; layout rows only. */
 int results_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
                  struct error *error);
 
@@ -92,7 +91,7 @@ int results_sync(struct results_sink *sink, struct error *error);
 /* Closes the sink in any case. Fails if the system reports a delayed write error. */
 int results_close(struct results_sink *sink, struct error *error);
 
-/* Makes the final files if they differ from the written ones; on failure the sources and old files remain. Variable
+/* Makes the final files if they differ from the written files; on failure the sources and old files remain. Variable
  * output must contain all of `whole`, unless its count is 0; `failed` receives the failed iterations, and `reasons`
  * (may be NULL) the reasons if they are tasks with a log. */
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
@@ -105,11 +104,10 @@ int results_review(const char *path, const struct hdss_loop *loop, const struct 
 
 int results_sync_files(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* Removes the files or folders from which results_convert() has made the final files. */
 void results_remove(const char *path, const struct hdss_loop *loop);
 
-/* Checks that the written file contains all of `done`, as far as visible without reading it. Returns RESULTS_COMPLETE,
- * RESULTS_LACKS if variable output is missing, RESULTS_ABSENT or -1. */
+/* Checks that the written file contains all of `done`, as far as this is visible without reading it. Returns
+ * RESULTS_COMPLETE, RESULTS_LACKS if variable output is missing, RESULTS_ABSENT or -1. */
 enum { RESULTS_COMPLETE, RESULTS_LACKS = 3 };
 int results_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
@@ -118,6 +116,5 @@ int results_hold(const char *path, const struct hdss_loop *loop, const struct ra
 int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, bool by_heads,
                        struct ranges *sound, uint64_t *digest, struct error *error);
 
-/* Variable output only: finds the part of `done` that failed, and the sum of its digests. */
 int results_find_failed(const char *path, const struct hdss_loop *loop, const struct ranges *done,
                         struct ranges *failed, uint64_t *digest, struct error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a file of records as the rows of a table, in blocks.
  *
- * For two-dimensional results these are the rows of the array in any layout; otherwise one row per record, and for
- * one-dimensional results one row per element. */
+ * For two-dimensional results these are the rows of the array in any layout. For one-dimensional results a row is an
+ * element, for others a record. */
 #pragma once
 
 #include "common/util/error.h"
@@ -16,10 +16,10 @@ struct rows {
     const char *path;
     struct hdss_loop loop;
     uint64_t rows, columns;
-    bool transposed; /* the file is stored by columns */
+    bool transposed;
     size_t element;
     uint64_t next;
-    uint64_t first, count, room; /* rows in the block, and its capacity */
+    uint64_t first, count, room;
     char *block, *column;
 };
 
@@ -28,5 +28,5 @@ void rows_close(struct rows *rows);
 
 void rows_rewind(struct rows *rows);
 
-/* Sets `row` to the next row of `columns` elements, valid until the next call; NULL after the last one. */
+/* Sets `row` to the next row of `columns` elements, valid until the next call; NULL after the last row. */
 int rows_next(struct rows *rows, const void **row, struct error *error);

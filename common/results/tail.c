@@ -18,9 +18,9 @@
 
 struct results_tail {
     struct parts_reader reader;
-    uint64_t *ends; /* [count] end of the entries of each file that were returned so far; owned */
+    uint64_t *ends; /* [count] the offset in each file up to which entries were returned; owned */
     size_t count, capacity;
-    bool looks; /* a pass through the files is in progress: at `file`, of `size` bytes */
+    bool looks;
     uint32_t file;
     uint64_t size;
     uint64_t first, corrupted;
@@ -55,7 +55,7 @@ struct results_tail *results_tail_begin(const char *path, unsigned streams, bool
     }
     *tail = (struct results_tail){.stale = -1};
     parts_reader_init(&tail->reader, path, streams);
-    if (!resumes) /* While the folder is open, its inode number is not reused. */
+    if (!resumes) /* while the folder is open, its inode number is not reused */
         tail->stale = open(tail->reader.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return tail;
 }
@@ -92,7 +92,7 @@ static int take_next(struct results_tail *tail, bool last, struct results_entry 
         if (good <= 0)
             return good;
         good = parts_reader_load(&tail->reader, place.file, place.at, &head, error);
-        if (good < 0 || (good == 0 && !last)) /* On a network file system the bytes may arrive a moment later. */
+        if (good < 0 || (good == 0 && !last)) /* on a network file system the bytes may arrive a moment later */
             return good;
         *end = part_end(place.at, &head);
         tail->corrupted += good == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads variable output while it is being collected: entries of its parts as they are added, by several ranks and, if
- * the job is resumed, in several runs.
+/* Reads variable output while it is being collected: entries of its parts as they are added, by several ranks and,
+ * if the job is resumed, in several runs.
  *
  * Each complete entry is returned once, in the order found. Several entries may contain the same iteration: see
  * parts.h. */
@@ -24,7 +24,7 @@ struct results_entry {
     uint64_t first;
 };
 
-/* Starts at the beginning. Existing parts are ignored unless the run `resumes`, because a new run creates new ones. */
+/* Starts at the beginning. Existing parts are ignored unless the run `resumes`, because a new run creates new parts. */
 struct results_tail *results_tail_begin(const char *path, unsigned streams, bool resumes, struct error *error);
 void results_tail_end(struct results_tail *tail);
 
@@ -33,7 +33,6 @@ int results_tail_next(struct results_tail *tail, bool last, struct results_entry
 
 int results_tail_load(struct results_tail *tail, struct results_place place, uint64_t *first, struct error *error);
 
-/* Returns the loaded block, valid until the next load. */
 const struct block *results_tail_block(const struct results_tail *tail);
 
 /* Frees the disk space of the loaded block if possible; then it cannot be loaded again. Its head remains. */
@@ -41,5 +40,5 @@ void results_tail_release(struct results_tail *tail);
 
 uint64_t results_tail_corrupted(const struct results_tail *tail);
 
-/* Removes the parts. For a program that has read the output of a run that does not join its parts. */
+/* For a program that has read the output of a run that does not join its parts. */
 void results_tail_remove(const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses of streams as text: see address.h. Ports are parsed like those of --http, but a host is required, because a
+/* Addresses of streams as text: see address.h. Ports are parsed as for --http, but a host is required, because a
  * port for pods is meant for other machines. */
 #include "common/stream/address.h"
 

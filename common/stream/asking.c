@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that query munge: see asking.h. Caller and thread share the struct, and the last one to release it frees it.
- * The thread writes the answer first and the eventfd afterwards, which passes the answer to the caller. */
+/* Threads that query munge: see asking.h. Caller and thread share the struct, and the last to release it frees it.
+ * The thread writes the answer before it writes to the eventfd, which passes the answer to the caller. */
 #include "common/stream/asking.h"
 
 #include <pthread.h>
@@ -25,7 +25,6 @@ struct asking {
     struct error error;
 };
 
-/* Running threads of this process, including those whose caller has left. */
 static atomic_uint askings;
 
 static void leave_asking(struct asking *asking)
@@ -44,7 +43,7 @@ static void *run_asking(void *context)
     asking->result = asking->makes ? credential_make(asking->key, asking->text, &asking->error)
                                    : credential_open(asking->text, asking->key, &asking->error);
     const ssize_t written = write(asking->over, &one, sizeof one);
-    (void)written; /* Writing to a new eventfd cannot fail. */
+    (void)written; /* writing to a new eventfd cannot fail */
     leave_asking(asking);
     atomic_fetch_sub(&askings, 1);
     return NULL;
@@ -59,7 +58,7 @@ static int start_asking(struct asking *asking)
         return -1;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, ASKING_STACK_BYTES);
-    sigfillset(&all); /* The main thread handles signals. */
+    sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int result = pthread_create(&thread, &attributes, run_asking, asking);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries munge for a new credential, or for the content of one, in a thread, because munged may take long. The caller
- * may leave before the answer. */
+/* Queries munge in a thread, because munged may take long: for a new credential, or for the content of a credential.
+ * The caller may leave before the answer. */
 #pragma once
 
 #include "common/stream/credential.h"
 #include "common/util/error.h"
 
-/* Limit of queries per process, including those whose caller has left. More are refused. */
+/* Limit of queries per process, including those whose caller has left. Further queries are refused. */
 #define ASKINGS_MAX 128
 
 struct asking;
 
-/* Queries the content of the credential `text`, which is copied; NULL: requests a new one. The caller frees the
- * query. */
+/* Queries the content of the credential `text`, which is copied; NULL: requests a new credential. The caller frees
+ * the query. */
 struct asking *asking_begin(const char *text, struct error *error);
 
-/* Returns a descriptor that becomes readable with the answer, which asking_take() then takes. */
 int asking_descriptor(const struct asking *asking);
 
-/* Sets the key and, for a new credential, its text; `text` may be NULL. */
+/* Call it after the descriptor has become readable. Sets the key and, for a new credential, its text; `text` may be
+ * NULL. */
 int asking_take(const struct asking *asking, unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MAX + 1],
                 struct error *error);
 

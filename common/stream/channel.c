@@ -36,13 +36,13 @@ int channel_handshake(struct channel *channel, struct error *error)
     if (greeting != NULL && !greeting->is_over) {
         result = greeting_go_on(greeting, channel->ops, channel->fd, error);
         if (result == 0 && greeting->has_key && tls_session_take_key(channel->tls, greeting->key) < 0)
-            result = CHANNEL_BROKEN; /* Memory ran out. */
+            result = CHANNEL_BROKEN;
     }
     if (result == 0)
         result = tls_handshake(channel->tls, error);
     const bool is_refused = greeting != NULL && greeting->refusal.text[0] != '\0';
     if (is_refused && !greeting->brings && result == CHANNEL_BROKEN)
-        result = CHANNEL_FAILED; /* This end refused the credential, whatever TLS reports. */
+        result = CHANNEL_FAILED; /* this end refused the credential, whatever TLS reports */
     if (is_refused && result == CHANNEL_FAILED)
         *error = greeting->refusal;
     if (result == 0) {

@@ -13,11 +13,10 @@ struct stream_world_ops;
 struct tls;
 struct tls_session;
 
-/* Results of calls that transferred nothing. */
 enum channel_result {
     CHANNEL_READS = -1,  /* call again when the socket is readable */
     CHANNEL_WRITES = -2, /* call again when the socket is writable */
-    CHANNEL_BROKEN = -3, /* the peer or the network closed the connection */
+    CHANNEL_BROKEN = -3,
     CHANNEL_FAILED = -4, /* the peer violated TLS or has another key */
     CHANNEL_WAITS = -5,  /* only from channel_handshake(): call again when channel_awaits() is readable */
 };
@@ -29,29 +28,27 @@ struct channel {
     struct greeting *greeting; /* owned; NULL if there is no greeting, and after the handshake */
 };
 
-/* Takes over the socket, with TLS unless `tls` is NULL. -1: out of memory; the caller then keeps the socket. */
+/* Takes over the socket, with TLS unless `tls` is NULL. -1: out of memory; then the caller keeps the socket. */
 int channel_init(struct channel *channel, const struct stream_world_ops *ops, int fd, struct tls *tls);
 void channel_fini(struct channel *channel);
 
-/* Takes over a greeting, to be exchanged before TLS. */
 void channel_greet(struct channel *channel, struct greeting *greeting);
 
-/* Continues the greeting and the TLS handshake. Returns 0 after both, or a channel_result; CHANNEL_FAILED comes with an
- * error. */
+/* Continues the greeting and the TLS handshake. Returns 0 after both, or a channel_result; CHANNEL_FAILED comes with
+ * an error. */
 int channel_handshake(struct channel *channel, struct error *error);
 
 int channel_awaits(const struct channel *channel);
 
-/* Both return the number of bytes transferred, at least 1, or a channel_result. TLS may buffer written bytes:
+/* Both return the number of bytes transferred, at least 1, or a channel_result. TLS may buffer written bytes: see
  * channel_flush(). */
 ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size);
 ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_t size);
 
-/* Returns 0 after the socket has taken all written bytes, else a channel_result. */
 int channel_flush(struct channel *channel);
 
-/* True if the last channel_read() received bytes from the socket, even if it returned none. */
+/* Returns whether the last channel_read() received bytes from the socket, even if it returned none. */
 bool channel_has_heard(const struct channel *channel);
 
-/* True if bytes are buffered that can be read although the socket may not become readable. */
+/* Returns whether buffered bytes can be read although the socket may not become readable. */
 bool channel_has_more(const struct channel *channel);

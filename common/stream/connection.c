@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection and its watches: see connection.h. Input is read into one block, from which frames are taken. Output is
- * written without copying: first frames outside of the session, then the session's memory. A connection that is closed
- * while one of its functions runs is freed when that returns. */
+/* A connection and its watches: see connection.h. Input is read into one block, from which frames are taken. Output
+ * is written without copying: first frames outside of the session, then the session's memory. A connection that is
+ * closed while one of its functions runs is freed when that function returns. */
 #include "common/stream/connection.h"
 
 #include "common/stream/channel.h"
@@ -48,13 +48,13 @@ void connection_close(struct connection *connection)
     watch_off(connection, connection->readable);
     watch_off(connection, connection->writable);
     if (connection->awaited != NULL)
-        watch_off(connection, connection->awaited); /* The channel owns this descriptor. */
+        watch_off(connection, connection->awaited);
     channel_fini(&connection->channel);
     if (!connection->is_busy)
         connection_free(connection);
 }
 
-/* Delays connection_free() while a function runs. True if an outer function does so already. */
+/* Delays connection_free() while a function runs. Returns true if an outer function does so already. */
 static bool begin_work(struct connection *connection)
 {
     const bool was_busy = connection->is_busy;
@@ -86,7 +86,6 @@ static void wait_to_write(struct connection *connection, bool waits)
     connection->waits = waits;
 }
 
-/* Returns 0 if nothing is left, else like channel_write(). TLS may buffer the last bytes. */
 static ssize_t write_some(struct connection *connection)
 {
     struct fifo *output = &connection->output;
@@ -203,8 +202,8 @@ static void read_all(struct connection *connection)
         pack_input(connection);
         const ssize_t count = channel_read(&connection->channel, connection->input + connection->input_end,
                                            connection->input_capacity - connection->input_end);
-        if (count > 0 ||
-            channel_has_heard(&connection->channel)) /* The rest of a TLS record may take long to arrive. */
+        /* The rest of a TLS record may take long to arrive. */
+        if (count > 0 || channel_has_heard(&connection->channel))
             connection->heard_ns = world_now(connection->world);
         if (count == CHANNEL_READS)
             return;
@@ -303,7 +302,7 @@ static void on_writable(void *context)
     else if (connection->state == CONNECTION_OPEN)
         pump(connection);
     if (connection->state == CONNECTION_OPEN && connection->channel.tls != NULL && !connection->is_paused)
-        read_all(connection); /* TLS may have waited to write before it could read. */
+        read_all(connection); /* TLS may have waited to write before it could read */
     end_work(connection, was_busy);
 }
 
@@ -350,7 +349,8 @@ struct connection *connection_new(struct stream_world *world, int fd, bool is_tc
         return NULL;
     }
     ops->prepare(fd, is_tcp, connection->name);
-    /* Without TLS the socket is writable and open at once, but the user must not be called before this returns. */
+    /* Without TLS the socket is writable and open at once, but the user must not be called before this function
+     * returns. */
     wait_to_write(connection, true);
     if (!is_connecting)
         watch_on(connection, connection->readable);

@@ -17,11 +17,10 @@ struct connection;
 struct stream_watch;
 struct stream_world;
 
-/* Verdict of the user on a frame. */
 enum connection_verdict {
     FRAME_IS_GOOD,
-    FRAME_IS_BAD,       /* violates the protocol (see the error): the connection ends */
-    FRAME_IS_NOT_TAKEN, /* out of memory: the connection ends like a broken one */
+    FRAME_IS_BAD,
+    FRAME_IS_NOT_TAKEN, /* out of memory: the connection ends as if it were broken */
 };
 
 struct connection_user {
@@ -43,18 +42,18 @@ struct connection {
     const struct connection_user *user;
     void *context;
     struct stream_watch *readable, *writable;
-    struct stream_watch
-        *awaited; /* the descriptor besides the socket that the handshake waits for; owned; may be NULL */
-    bool is_busy; /* a function uses the connection, and frees it at its end if it was closed meanwhile */
+    /* Watches the descriptor, besides the socket, for which the handshake waits; owned; may be NULL. */
+    struct stream_watch *awaited;
+    bool is_busy;
     bool is_paused;
     bool waits;
-    unsigned char *input; /* [input_capacity]; bytes input_begin .. input_end - 1 are unprocessed; owned */
+    unsigned char *input;
     size_t input_begin, input_end, input_capacity;
     struct fifo output;
     struct session *session; /* its frames are written after `output`; borrowed; NULL until there is a session */
     uint64_t heard_ns, sent_ns;
     uint64_t number; /* number among the accepted connections, from 1; 0: this end has connected */
-    int refusal;     /* errno of a failed attempt to connect */
+    int refusal;
     char name[ENDPOINT_NAME_MAX];
 };
 
@@ -66,20 +65,17 @@ void connection_close(struct connection *connection);
 
 void connection_give(struct connection *connection, const struct connection_user *user, void *context);
 
-/* Sets the size of the largest frame that is accepted. */
 int connection_widen(struct connection *connection, size_t body_bytes);
 
-/* Sends a frame that belongs to no session; a session must have nothing to write. -1: out of memory. Afterwards the
- * connection may be over, as after each of the next functions. */
+/* Sends a frame that belongs to no session; a session must have nothing to write. -1: out of memory. The connection
+ * may be over afterwards; this is also true for the next functions. */
 int connection_send(struct connection *connection, enum frame_type type, const unsigned char *body, size_t size);
 
-/* Sends an acknowledgement if it needs a frame of its own. */
+/* Sends an acknowledgement if no other frame will carry it. */
 void connection_beat(struct connection *connection);
 
-/* Writes pending output as far as possible. */
 void connection_pump(struct connection *connection);
 
-/* Reads the socket without waiting for its event. */
 void connection_look(struct connection *connection);
 
 void connection_pause(struct connection *connection);

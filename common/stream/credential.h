@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Munge credentials, by which a pod joins at a port without the key of the set. Each carries a random key: munged
- * encrypts it and reveals it, once, only to a process of the same user on a host with the same munge.key. TLS then uses
- * that key, so that a man in the middle, or an attacker with an earlier credential, gains nothing. Builds without
- * munge: no_munge.c.
+ * encrypts it and reveals it, once, only to a process of the same user on a host with the same munge.key. TLS then
+ * uses that key, so that a man in the middle, or an attacker with an earlier credential, gains nothing. Builds
+ * without munge use no_munge.c.
  *
- * Both functions take a millisecond normally, and ten seconds if munged hangs, so a thread calls them: asking.h. The
- * socket of munged is munge's default or HDSS_MUNGE_SOCKET. */
+ * Both functions normally take a millisecond, and ten seconds if munged hangs, so a thread calls them: see asking.h.
+ * The socket of munged is munge's default or HDSS_MUNGE_SOCKET. */
 #pragma once
 
 #include "common/stream/stream.h"
@@ -14,7 +14,6 @@
 
 #define CREDENTIAL_MAX FRAME_CREDENTIAL_MAX
 
-/* Draws a key and makes a credential of it. `text` ends with a NUL. */
 int credential_make(unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MAX + 1], struct error *error);
 
 /* Takes the key out of a credential that this user made and that was not yet opened on this host. */

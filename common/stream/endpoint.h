@@ -14,10 +14,10 @@ struct endpoint_file {
     ino_t inode; /* 0: no file */
 };
 
-/* Listens without blocking and sets the actual port. Returns the socket, owned by the caller, and its `file`, or -1. */
+/* Listens without blocking and sets the actual port. Returns the socket, which the caller owns, and its `file`, or
+ * -1. */
 int endpoint_listen(struct stream_address *address, struct endpoint_file *file, struct error *error);
 
-/* Removes the file unless it was replaced. */
 void endpoint_unlink(const struct stream_address *address, const struct endpoint_file *file);
 
 #define ENDPOINT_TARGETS_MAX 8
@@ -31,15 +31,14 @@ struct endpoint_target {
 /* Resolves the address, which may take long. */
 int endpoint_resolve(struct endpoint_target *target, const struct stream_address *address, struct error *error);
 
-/* Begins to connect to the next address. Returns the socket, owned by the caller and writable after it is connected, or
- * -1 with errno. */
+/* Begins to connect to the next address. Returns the socket, which the caller owns and which becomes writable when
+ * it is connected, or -1 with errno. */
 int endpoint_connect(struct endpoint_target *target);
 
 int endpoint_connected(int fd);
 
-/* True if the peer of a Unix socket belongs to this user. Sets `user`. */
 bool endpoint_is_own(int fd, uid_t *user);
 
-/* Sets a connected socket to send without delay, and writes the peer's name. */
+/* Makes a connected socket send without delay, and writes the peer's name. */
 #define ENDPOINT_NAME_MAX 64
 void endpoint_prepare(int fd, bool is_tcp, char name[ENDPOINT_NAME_MAX]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See fifo.h. If there is no room at the end, the used part is moved to the front if that frees half of the block;
- * otherwise the block is doubled. So each byte is moved at most once on average, and the used part is always contiguous
- * and can be written to a socket. */
+ * otherwise the block is doubled. So each byte is moved at most once on average, and the used part is always
+ * contiguous and can be written to a socket. */
 #include "common/stream/fifo.h"
 
 #include <assert.h>

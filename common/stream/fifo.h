@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct fifo {
-    unsigned char *bytes; /* [capacity] used from `begin` to `end`; owned */
+    unsigned char *bytes;
     size_t begin, end, capacity;
 };
 
@@ -17,7 +17,7 @@ size_t fifo_size(const struct fifo *fifo);
 /* Returns the used bytes, valid until the next append or drop. */
 unsigned char *fifo_first(const struct fifo *fifo);
 
-/* Appends `size` >= 1 bytes, which the caller writes. NULL if memory runs out, with the queue unchanged. */
+/* Appends `size` >= 1 bytes, which the caller writes. NULL if memory runs out; then the queue is unchanged. */
 unsigned char *fifo_append(struct fifo *fifo, size_t size);
 
 void fifo_drop(struct fifo *fifo, size_t size);

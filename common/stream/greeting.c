@@ -106,7 +106,6 @@ static int take_head(struct greeting *greeting, struct error *error)
     return 0;
 }
 
-/* Opens the credential with munge. If it is refused, the greeting has no key. */
 static int open_credential(struct greeting *greeting)
 {
     char *text = (char *)greeting->bytes + FRAME_GREETING_BYTES;

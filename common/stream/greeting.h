@@ -16,11 +16,11 @@
 struct stream_world_ops;
 
 struct greeting {
-    bool brings; /* this end connects and sends the greeting; else it receives one */
+    bool brings; /* this end connects and sends the greeting; false: it receives a greeting */
     bool is_over;
     bool has_key;
     unsigned char key[STREAM_KEY_BYTES];
-    struct error refusal; /* the error if TLS fails; empty: a general one */
+    struct error refusal; /* the error if TLS fails; empty: a general error */
     struct asking *asking;
     size_t done, size;
     unsigned char bytes[FRAME_GREETING_BYTES + CREDENTIAL_MAX + 1];

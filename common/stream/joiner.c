@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The joining end: tries to connect until it is welcomed or refused or the time is over, and reconnects with the token
- * of its session after its connection has broken. Attempts are spaced because the listening end may be away for some
- * time. */
+/* The joining end: tries to connect until it is welcomed or refused or the time is over, and reconnects with the
+ * token of its session after its connection has broken. Attempts are spaced because the listening end may be away
+ * for some time. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -72,7 +72,7 @@ static void send_hello(struct connection *connection, void *context)
         memcpy(hello.token, peer->token, sizeof hello.token);
         hello.received = peer->session.received;
     } else
-        joiner->deadline_ns = STREAM_NEVER; /* The answer may take until the end of the patience. */
+        joiner->deadline_ns = STREAM_NEVER; /* the answer may take until the end of the patience */
     frame_hello_encode(&hello, body);
     joiner->beaten_ns = streams_now(streams);
     streams_wake(streams, joiner->beaten_ns + streams->times.beat_ns);
@@ -129,7 +129,7 @@ static enum connection_verdict receive_answer(struct connection *connection, voi
     struct frame_welcome welcome;
     char line[TEXT_MAX + 1];
     switch (head->type) {
-    case FRAME_BEAT: return FRAME_IS_GOOD; /* The set needs time to answer. */
+    case FRAME_BEAT: return FRAME_IS_GOOD;
     case FRAME_REFUSED:
         if (frame_refused_decode(line, body, head->size, error) < 0)
             return FRAME_IS_BAD;
@@ -219,9 +219,9 @@ void joiner_lost(struct streams *streams)
         try_later(streams);
 }
 
-/* Sends BEATs while a new pod waits for the answer to its HELLO, and returns when the next one is due. A returning pod
- * sends none: its answer comes in the next turn of the set, and a BEAT without a session acknowledges no frames, which
- * would violate the protocol. */
+/* Sends BEATs while a new pod waits for the answer to its HELLO, and returns when the next BEAT is due. A returning
+ * pod sends none: its answer comes in the next turn of the set, and a BEAT without a session acknowledges no frames,
+ * which would violate the protocol. */
 static uint64_t beat_while_waiting(struct streams *streams, uint64_t now)
 {
     struct joiner *joiner = streams->joiner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The listening end. A connection is a stranger until its HELLO has arrived; strangers without a HELLO get no answer.
- * Their number, memory and time are limited. If all places are taken, a new stranger replaces the oldest one without a
- * HELLO, so that silent strangers cannot keep pods out. */
+/* The listening end. A connection is a stranger until its HELLO has arrived; strangers without a HELLO get no
+ * answer. Their number, memory and time are limited. If all places are taken, a new stranger replaces the oldest
+ * stranger without a HELLO, so that silent strangers cannot keep pods out. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -93,7 +93,7 @@ static struct peer *find_by_token(const struct streams *streams, const unsigned 
     return NULL;
 }
 
-/* True if the peer has already returned by a faster connection; a peer makes one attempt at a time. */
+/* Returns whether the peer has already returned by a faster connection. A peer makes one attempt at a time. */
 static bool is_out_of_date(const struct peer *peer, const struct connection *connection,
                            const struct frame_hello *hello)
 {

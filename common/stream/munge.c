@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Credentials with libmunge: see credential.h. The payload contains a purpose before the key, so that credentials for
- * other purposes are not accepted. Cipher and MAC are set explicitly, because munged may be configured to encrypt
- * nothing. */
+/* Credentials with libmunge: see credential.h. The payload contains a purpose before the key, so that credentials
+ * for other purposes are not accepted. Cipher and MAC are set explicitly, because munged may be configured to
+ * encrypt nothing. */
 #include "common/stream/credential.h"
 
 #include <munge.h>
@@ -87,7 +87,7 @@ int credential_open(const char *text, unsigned char key[STREAM_KEY_BYTES], struc
     gid_t group;
     if (context == NULL)
         return -1;
-    /* munge returns the payload even if the credential was opened before or has expired. */
+    /* munge returns the payload even if the credential was opened before or has expired */
     const munge_err_t reason = munge_decode(text, context, &bytes, &size, &user, &group);
     const struct credential_payload *payload = bytes;
     if (reason != EMUNGE_SUCCESS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a peer: it asks, stays while connections come and go, and ends. Its session survives its connections.
  * Events of a peer are recorded here and returned by streams_poll() after the earlier messages of this peer, but
- * independently of other peers. Invariant: after an event is recorded no message comes from the peer. */
+ * independently of other peers. Invariant: no message comes from the peer after an event was recorded. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Size of one read, at least that of the longest frame. */
+/* Size of one read, at least the size of the longest frame. */
 #define PEER_INPUT_BYTES (256u << 10)
 _Static_assert(PEER_INPUT_BYTES >= FRAME_DATA_MAX, "any frame can be taken");
 
@@ -76,7 +76,7 @@ void peer_end(struct peer *peer, bool is_told, enum stream_event_type told)
         return;
     if (peer->state == PEER_ASKS) {
         peer->streams->waiting--;
-        if (peer->is_due) { /* The user does not know the peer yet. */
+        if (peer->is_due) {
             peer_tell_nothing(peer);
             is_told = false;
         }
@@ -134,7 +134,7 @@ static void end_peers_connection(struct connection *connection, void *context, c
         return;
     }
     const uint64_t now = streams_now(streams);
-    /* The connection may have been closed because this end was silent. */
+    /* the connection may have been closed because this end was silent */
     const bool has_patience = peer->is_silent || streams_have_stood(streams, now);
     peer->gone_ns = now + (has_patience ? streams->setup.grace_ns : streams->setup.closed_ns);
     peer->is_silent = false;
@@ -159,7 +159,7 @@ void peer_go_on(struct peer *peer, struct connection *connection, uint64_t recei
     peer_greet(peer, connection);
     session_resume(&peer->session, received);
     connection->session = &peer->session;
-    if (connection_widen(connection, PEER_INPUT_BYTES) < 0) { /* The peer will retry. */
+    if (connection_widen(connection, PEER_INPUT_BYTES) < 0) {
         end_peers_connection(connection, peer, NULL);
         connection_close(connection);
         return;
@@ -212,14 +212,13 @@ static uint64_t later_ns(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* For a connected peer: sends a BEAT after a pause in output, and ends the connection after a pause in input. */
 static uint64_t keep_alive(struct peer *peer, uint64_t now)
 {
     const struct stream_times *times = &peer->streams->times;
     struct connection *connection = peer->connection;
-    if (connection->is_paused) /* The input of a paused connection waits in the socket. */
+    if (connection->is_paused)
         connection->heard_ns = now;
-    if (now >= connection->heard_ns + times->silence_ns) { /* Unread input may be waiting behind other peers. */
+    if (now >= connection->heard_ns + times->silence_ns) { /* unread input may be waiting behind other peers */
         connection_look(connection);
         if (peer->connection != connection)
             return now;
@@ -244,7 +243,7 @@ void peer_wait_longer(struct peer *peer, uint64_t now, uint64_t stood_ns)
 {
     if (peer->connection != NULL)
         peer->connection->heard_ns = earlier_ns(peer->connection->heard_ns + stood_ns, now);
-    else if (peer->state != PEER_IS_GONE) /* The peer could not reconnect while this end was stopped. */
+    else if (peer->state != PEER_IS_GONE) /* the peer could not reconnect while this end was stopped */
         peer->gone_ns = later_ns(peer->gone_ns, now + peer->streams->setup.closed_ns);
 }
 
@@ -254,7 +253,7 @@ uint64_t peer_tick(struct peer *peer, uint64_t now)
         return STREAM_NEVER;
     if (peer->connection != NULL)
         return keep_alive(peer, now);
-    if (now < peer->gone_ns) /* Regular ticks detect whether this end was stopped. */
+    if (now < peer->gone_ns) /* regular ticks detect whether this end was stopped */
         return earlier_ns(peer->gone_ns, now + peer->streams->times.beat_ns);
     peer_end(peer, true, STREAM_LOST);
     return STREAM_NEVER;

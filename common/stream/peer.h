@@ -23,17 +23,17 @@ struct tls;
 #define INBOX_MAX ((size_t)4 << 20)
 
 struct stream_times {
-    uint64_t beat_ns;    /* pause in output before a BEAT */
+    uint64_t beat_ns;    /* pause in output before a BEAT is sent */
     uint64_t silence_ns; /* pause in input after which a connection counts as broken */
-    uint64_t hello_ns;   /* limit for handshake and HELLO */
+    uint64_t hello_ns;
 };
 
 #define STREAM_BEAT_NS    UINT64_C(250000000)
 #define STREAM_SILENCE_NS UINT64_C(1000000000)
 #define STREAM_HELLO_NS   UINT64_C(3000000000)
-/* Time limits of reconnection: the first attempt has STREAM_RETURN_NS, each further one twice as long, up to
- * STREAM_RETURN_MOST_NS. The other end waits STREAM_CLOSED_NS for a peer with a closed connection, so a second attempt
- * begins within that time. */
+/* Time limits of reconnection: the first attempt may take STREAM_RETURN_NS, each further attempt twice as long, up
+ * to STREAM_RETURN_MOST_NS. The other end waits STREAM_CLOSED_NS for a peer with a closed connection, so that a
+ * second attempt begins within that time. */
 #define STREAM_RETURN_NS      (STREAM_CLOSED_NS / 4)
 #define STREAM_RETURN_MOST_NS STREAM_HELLO_NS
 #define STREAM_RETRY_LEAST_NS UINT64_C(50000000)
@@ -42,8 +42,8 @@ struct stream_times {
 #define STREAM_NEVER UINT64_MAX
 
 enum peer_state {
-    PEER_ASKS,  /* the peer wants to join, and the user of the streams has not answered */
-    PEER_STAYS, /* the user of the streams has accepted the peer */
+    PEER_ASKS,
+    PEER_STAYS,
     PEER_IS_GONE,
 };
 
@@ -59,14 +59,15 @@ struct peer {
     uint64_t newest;
     uint64_t gone_ns; /* if the connection is broken, when the grace time ends */
     uint64_t beaten_ns;
-    bool is_silent; /* the connection is being ended because nothing arrived for too long */
-    size_t kept;    /* how many of its messages and data wait for streams_poll(); if is_due, the event `due` follows */
+    bool is_silent;
+    /* number of its messages and data that wait for streams_poll(); if is_due, the event `due` follows them */
+    size_t kept;
     bool is_due;
     enum stream_event_type due;
-    bool is_unflushed; /* the peer is in the list `unflushed` of struct streams */
+    bool is_unflushed;
     struct peer *next_unflushed;
-    bool has_left;  /* the peer has sent BYE */
-    bool is_parted; /* this end has sent BYE */
+    bool has_left;
+    bool is_parted;
     bool is_dropped;
 };
 
@@ -88,8 +89,8 @@ struct listener {
 
 enum joiner_answer {
     JOINER_NO_ANSWER,
-    JOINER_REFUSED,   /* the set refused the pod, or could not be asked */
-    JOINER_MET_OTHER, /* something other than the set answered */
+    JOINER_REFUSED,
+    JOINER_MET_OTHER,
 };
 
 struct joiner {
@@ -100,9 +101,9 @@ struct joiner {
     uint64_t deadline_ns;
     uint64_t retry_ns; /* when the next attempt begins; STREAM_NEVER: not planned */
     uint64_t backoff_ns;
-    uint64_t return_ns; /* how long the next attempt to reconnect may take */
+    uint64_t return_ns;
     uint64_t beaten_ns;
-    uint64_t until_ns; /* until when the first welcome is waited for */
+    uint64_t until_ns;
     enum joiner_answer answer;
     struct error reason;
     struct stream_welcome welcome;
@@ -111,14 +112,14 @@ struct joiner {
 
 struct streams {
     struct streams_setup setup;
-    struct stream_world machine; /* the real world; used if the setup gives no other */
+    struct stream_world machine;
     struct stream_world *world;
     struct stream_times times;
     struct tls *tls;
     struct listener *listeners;
     size_t listener_count;
     struct stranger *strangers;
-    unsigned waiting; /* number of strangers and of peers in state PEER_ASKS */
+    unsigned waiting;
     uint64_t accepted;
     struct peer **peers; /* [peer_count] sorted by number; owned */
     size_t peer_count, peer_capacity;
@@ -129,14 +130,14 @@ struct streams {
     struct fifo polled;
     size_t polled_bytes;
     bool is_full;
-    bool gathers;           /* output is held back until streams_flush() */
-    struct peer *unflushed; /* list of peers whose output is held back */
+    bool gathers;
+    struct peer *unflushed;
     struct joiner *joiner;
     struct stream_watch *timer;
     uint64_t wakes_ns;
-    uint64_t due_ns;    /* `wakes_ns` or, if later, the time at which that was set */
-    uint64_t stood_ns;  /* when this end last noticed that it had been stopped; 0: never */
-    uint64_t warned_ns; /* when the last warning about a stranger was given; `unwarned` counts strangers since */
+    uint64_t due_ns; /* `wakes_ns` or, if later, the time at which `wakes_ns` was set */
+    uint64_t stood_ns;
+    uint64_t warned_ns; /* time of the last warning about a stranger; `unwarned` counts strangers since then */
     unsigned unwarned;
     uint64_t listens_ns; /* when connections are accepted again; 0: now */
 };
@@ -145,13 +146,11 @@ struct streams *streams_new(const struct streams_setup *setup, struct error *err
 
 uint64_t streams_now(const struct streams *streams);
 
-/* Sets the timer to `at_ns` or earlier. */
 void streams_wake(struct streams *streams, uint64_t at_ns);
 
-/* True if this end was stopped until now, as on a suspended or very busy machine. */
+/* Returns whether this end was stopped until now, as on a suspended or very busy machine. */
 bool streams_have_stood(const struct streams *streams, uint64_t now);
 
-/* Stores a message or data for streams_poll(). */
 int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_type type, const unsigned char *bytes,
                  size_t size);
 
@@ -162,23 +161,20 @@ void peer_free(struct peer *peer);
 
 struct peer *peer_find(const struct streams *streams, unsigned number);
 
-/* Extends the peer's time limits by the time for which this end was stopped. */
 void peer_wait_longer(struct peer *peer, uint64_t now, uint64_t stood_ns);
 
 void peer_take(struct peer *peer, struct connection *connection);
 
-/* Sets the connection, over which a WELCOME is sent before peer_go_on(). */
+/* Sets the connection over which a WELCOME is sent. Call it before peer_go_on(). */
 void peer_greet(struct peer *peer, struct connection *connection);
 
 /* Starts or resumes the session on a greeted connection; `received` as in session_can_resume(). */
 void peer_go_on(struct peer *peer, struct connection *connection, uint64_t received);
 
-/* Ends the peer and closes its connection. If `is_told`, the user gets the event `told`. */
 void peer_end(struct peer *peer, bool is_told, enum stream_event_type told);
 
 void peer_tell_nothing(struct peer *peer);
 
-/* Handles the time limits of the peer. Returns when it must be called next. */
 uint64_t peer_tick(struct peer *peer, uint64_t now);
 
 void stranger_free(struct stranger *stranger);
@@ -187,7 +183,6 @@ void listener_fini(struct listener *listener);
 /* Sends REFUSED with the line, and closes the connection after the line was read or time is over. */
 void stranger_refuse(struct streams *streams, struct connection *connection, const char *line);
 
-/* Resumes accepting connections after a pause. Returns the time of the next call. */
 uint64_t listeners_tick(struct streams *streams, uint64_t now);
 
 /* The steps of streams_join(): begin, wait while joiner_waits(), end. */

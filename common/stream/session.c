@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Unacknowledged frames: see session.h. Frames are stored in one piece of memory as they are sent; the acknowledgement
- * in a head is filled in when the frame is about to be written. */
+/* Unacknowledged frames: see session.h. Frames are stored in one piece of memory as they are sent; the
+ * acknowledgement in a head is filled in when the frame is about to be written. */
 #include "common/stream/session.h"
 
 #include "common/stream/fifo.h"
@@ -63,7 +63,7 @@ void session_wrote(struct session *session, size_t size)
     session->written_to += size;
     assert(session->written_to <= fifo_size(&session->kept));
     if (size > 0 && session->unbegun_from > session->written_to - size && session->unbegun_from <= session->written_to)
-        session->whole++; /* This counts the end of a partly written frame. */
+        session->whole++;
     while (session->unbegun_from < session->written_to) {
         session->unbegun_from += kept_frame_bytes(session, session->unbegun_from);
         session->whole += session->unbegun_from <= session->written_to;
@@ -124,8 +124,8 @@ bool session_can_resume(const struct session *session, uint64_t received)
 void session_resume(struct session *session, uint64_t received)
 {
     assert(session_can_resume(session, received));
-    session->written_to = session->unbegun_from =
-        fifo_size(&session->kept); /* This holds for any value, because acknowledged frames are dropped below. */
+    /* Any value is good enough, because acknowledged frames are dropped below. */
+    session->written_to = session->unbegun_from = fifo_size(&session->kept);
     drop_acknowledged(session, received - session->acknowledged);
     session->written_to = session->unbegun_from = 0;
     session->whole = session->acknowledged;

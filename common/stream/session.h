@@ -19,51 +19,49 @@
 #define SESSION_KEPT_MAX  ((size_t)1 << 30)
 
 struct session {
-    struct fifo kept;      /* unacknowledged frames with their heads */
-    uint64_t acknowledged; /* number of frames that the peer has received */
-    uint64_t written;      /* number of frames written completely, on any connection */
+    struct fifo kept;
+    uint64_t acknowledged;
+    uint64_t written; /* number of frames written completely, on any connection */
     /* Number of frames that this connection has written completely or need not write; the peer can acknowledge no
      * more. */
     uint64_t whole;
     size_t written_to;   /* how many bytes of `kept` this connection has written */
     size_t unbegun_from; /* offset in `kept` of the first frame of which nothing was written */
     uint64_t received;
-    size_t untold_bytes; /* bytes received since the last acknowledgement */
+    size_t untold_bytes;
 };
 
 void session_init(struct session *session);
 void session_fini(struct session *session);
 
-/* Stores a MESSAGE, DATA or BYE for output. -1 if memory runs out or beyond SESSION_KEPT_MAX; nothing is changed. */
+/* Stores a MESSAGE, DATA or BYE for output. -1 if memory runs out or beyond SESSION_KEPT_MAX; nothing is changed
+ * then. */
 int session_add(struct session *session, enum frame_type type, const unsigned char *bytes, size_t size);
 
-/* Returns the next bytes to write, with acknowledgements filled in, valid until the next call; *size is 0 if there are
- * none. The caller tells by session_wrote() how many it has written. */
+/* Returns the next bytes to write, with acknowledgements filled in, valid until the next call; *size is 0 if there
+ * are none. The caller reports by session_wrote() how many bytes it has written. */
 const unsigned char *session_output(struct session *session, size_t *size);
 
 void session_wrote(struct session *session, size_t size);
 
-/* True if no output is pending, so that a frame outside of the session may be written. */
 bool session_is_written(const struct session *session);
 
-/* Makes a BEAT, which acknowledges all input. Only if session_is_written(). */
+/* Makes a BEAT, which acknowledges all input. Call it only if session_is_written(). */
 void session_beat(struct session *session, unsigned char out[FRAME_HEAD_BYTES]);
 
-/* Counts a MESSAGE, DATA or BYE of the peer; `size` is that of the whole frame. */
+/* Counts a MESSAGE, DATA or BYE of the peer; `size` is the size of the whole frame. */
 void session_received(struct session *session, size_t size);
 
-/* True if enough input is unacknowledged for a BEAT. */
 bool session_owes(const struct session *session);
 
 /* Drops acknowledged frames. -1 if the head acknowledges frames that were not written. */
 int session_acknowledge(struct session *session, uint32_t received);
 
-/* True if `received` is a possible count of the peer. */
 bool session_can_resume(const struct session *session, uint64_t received);
 
 /* Resumes the session on a new connection. `received`: how many frames the peer has received. */
 void session_resume(struct session *session, uint64_t received);
 
-/* These return how many bytes are not acknowledged, and how many are not written yet, heads included. */
+/* Both count the bytes of heads, too. */
 size_t session_unacknowledged(const struct session *session);
 size_t session_unwritten(const struct session *session);

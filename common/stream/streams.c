@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Code common to both ends: see stream.h. Callbacks of libevent put messages into the inbox and record events, which
- * streams_poll() returns. The inbox has two blocks: one is filled while the other is read, so that a returned message
- * stays valid. */
+/* Code for both ends: see stream.h. Callbacks of libevent put messages into the inbox and record events, which
+ * streams_poll() returns. The inbox has two blocks: one is filled while the other is read, so that a returned
+ * message stays valid. */
 #include "common/stream/stream.h"
 
 #include "common/stream/connection.h"
@@ -44,13 +44,12 @@ void streams_wake(struct streams *streams, uint64_t at_ns)
     if (at_ns >= streams->wakes_ns)
         return;
     const uint64_t due_ns = at_ns > now ? at_ns : now;
-    if (streams->wakes_ns == STREAM_NEVER || due_ns < streams->due_ns) /* A time that is overdue stays. */
+    if (streams->wakes_ns == STREAM_NEVER || due_ns < streams->due_ns)
         streams->due_ns = due_ns;
     streams->wakes_ns = at_ns;
     streams->world->ops->watch_at(streams->timer, due_ns - now);
 }
 
-/* True if the timer is so late that this end must have been stopped and others may consider it silent. */
 static bool is_so_late(const struct streams *streams, uint64_t now)
 {
     return now >= streams->due_ns + streams->times.silence_ns / 2;
@@ -63,7 +62,6 @@ bool streams_have_stood(const struct streams *streams, uint64_t now)
            (streams->stood_ns != 0 && now < streams->stood_ns + streams->times.silence_ns);
 }
 
-/* If this process was stopped, its peers get that much more time. */
 static void forgive_silence(struct streams *streams, uint64_t now)
 {
     if (!is_so_late(streams, now))
@@ -79,7 +77,7 @@ static void on_streams_time(void *context)
     const uint64_t now = streams_now(streams);
     uint64_t next = STREAM_NEVER, at;
     forgive_silence(streams, now);
-    streams->wakes_ns = 0; /* The timer is set below. */
+    streams->wakes_ns = 0;
     for (struct stranger *stranger = streams->strangers, *after; stranger != NULL; stranger = after) {
         after = stranger->next;
         if (now >= stranger->deadline_ns)
@@ -190,8 +188,7 @@ static void turn_inbox(struct streams *streams)
             connection_resume(streams->peers[i]->connection);
 }
 
-/* Takes the next message. Returns its peer, which exists while any of its messages are stored, or NULL if there is no
- * message. */
+/* The returned peer exists while any of its messages are stored. NULL: there is no message. */
 static struct peer *poll_message(struct streams *streams, struct stream_event *event)
 {
     struct kept_message kept;

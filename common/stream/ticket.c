@@ -142,7 +142,7 @@ static int check_sum(const char *text, struct error *error)
     if (line == NULL)
         return 0;
     snprintf(sum, sizeof sum, SUM "%08" PRIx32 "\n", crc32c(0, text, (size_t)(line + 1 - text)));
-    const char *rest = line + 1 + strlen(sum); /* Empty lines may follow. */
+    const char *rest = line + 1 + strlen(sum);
     return strncmp(line + 1, sum, strlen(sum)) == 0 && rest[strspn(rest, "\n")] == '\0'
                ? 0
                : error_set(error, "it is damaged; if it was changed by hand, remove its line 'sum'");
@@ -157,7 +157,7 @@ static int parse_line(struct ticket *ticket, const char *line, bool *has_key, st
     if (strncmp(line, MACHINE, strlen(MACHINE)) == 0)
         return parse_machine(ticket, line + strlen(MACHINE), error);
     if (strncmp(line, SUM, strlen(SUM)) == 0)
-        return 0; /* This line was checked before. */
+        return 0;
     if (strncmp(line, ADDRESS, strlen(ADDRESS)) != 0 || ticket->count == TICKET_ADDRESSES_MAX)
         return error_set(error, "it has a line that no version of HDSS known here writes: '%.60s'", line);
     return stream_address_parse(&ticket->addresses[ticket->count++], line + strlen(ADDRESS), error);
@@ -197,8 +197,8 @@ static bool may_be_ticket(const char *path)
     return has_line && strcmp(line, HEAD "\n") == 0;
 }
 
-/* Checks first that the file is a ticket and then that only this user can access it: the error tells how to change the
- * mode, which must not be applied to other files. */
+/* Checks first that the file is a ticket, and then that only this user can access it: the error says how to change
+ * the mode, and the mode of other files must not be changed. */
 static int check_file(const char *path, struct error *error)
 {
     struct stat status;

@@ -25,17 +25,14 @@ struct ticket {
     unsigned char key[STREAM_KEY_BYTES];
 };
 
-/* True if pods can join at a port, which needs OpenSSL. */
 bool ticket_may_name_port(void);
 
-/* Sets `machine` to the boot id of this machine, or its host name. */
 void ticket_name_machine(struct ticket *ticket);
 
-/* True if the address may lead to the set from this machine: the same Unix path on another machine may belong to
- * another set, whose key is not checked. */
+/* Returns whether the address may lead to the set from this machine: the same Unix path on another machine may
+ * belong to another set, whose key is not checked. */
 bool ticket_leads_from_here(const struct ticket *ticket, const struct stream_address *address);
 
-/* Makes a ticket of this machine with a new key and without addresses. Fails if the system provides no random bytes. */
 int ticket_init(struct ticket *ticket, struct error *error);
 
 /* Returns the text of the file, which the caller frees. */
@@ -44,7 +41,7 @@ char *ticket_text(const struct ticket *ticket);
 /* Replaces the file, with mode 0600. */
 int ticket_write(const struct ticket *ticket, const char *path, struct error *error);
 
-/* Reads a file that must belong to this user and be unreadable for others. */
+/* The file must belong to this user and be unreadable for others. */
 int ticket_read(struct ticket *ticket, const char *path, struct error *error);
 
 int ticket_parse(struct ticket *ticket, const char *text, struct error *error);

@@ -3,8 +3,8 @@
  * Finished, with a Diffie-Hellman exchange (psk_dhe_ke), so that each connection has its own keys. There are no
  * certificates: without the key the handshake fails. No session tickets, resumption or early data.
  *
- * OpenSSL processes one record of 16 KiB at a time, with one system call each. Therefore outgoing records are gathered
- * and sent together, and input is received in large pieces. */
+ * OpenSSL processes one record of 16 KiB at a time, with one system call for each record. Therefore outgoing records
+ * are gathered and sent together, and input is received in large pieces. */
 #include "common/stream/tls.h"
 
 #include "common/os/modules.h"
@@ -23,12 +23,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define KEY_NAME     "hdss"  /* identity of the common key */
-#define OWN_KEY_NAME "munge" /* identity of a key from a credential */
+#define KEY_NAME     "hdss"
+#define OWN_KEY_NAME "munge"
 #define CIPHER_NAME  "TLS_AES_128_GCM_SHA256"
-/* Size of one receive: twice this, encrypted and decrypted, fits in a core's cache. */
+/* Size of one receive: twice this size, encrypted and decrypted, fits in a core's cache. */
 #define TLS_INPUT_BYTES ((size_t)128 << 10)
-/* Plain bytes whose records are sent with one call. */
+/* Number of plain bytes whose records are sent with one call. */
 #define TLS_OUTPUT_BYTES ((size_t)256 << 10)
 
 struct tls {
@@ -40,15 +40,15 @@ struct tls {
 
 struct tls_session {
     SSL *ssl;
-    SSL_SESSION *key; /* key of this connection only; owned; NULL: the common one */
+    SSL_SESSION *key; /* key of this connection only; owned; NULL: the common key */
     const struct stream_world_ops *ops;
     int fd;
     struct fifo output;
     unsigned char *input;
-    size_t input_begin, input_end; /* bytes that OpenSSL has not yet taken */
-    bool may_receive;              /* the socket was not read in this call */
+    size_t input_begin, input_end;
+    bool may_receive;
     bool has_heard;
-    bool has_more; /* the last read has left received bytes undecrypted */
+    bool has_more;
 };
 
 static const unsigned char cipher_id[2] = {0x13, 0x01}; /* CIPHER_NAME, RFC 8446, B.4 */
@@ -56,7 +56,7 @@ static const unsigned char cipher_id[2] = {0x13, 0x01}; /* CIPHER_NAME, RFC 8446
 static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
 {
     SSL_SESSION *session = SSL_SESSION_new();
-    SSL *ssl = SSL_new(context); /* This is only for finding the cipher. */
+    SSL *ssl = SSL_new(context);
     const SSL_CIPHER *cipher = ssl != NULL ? SSL_CIPHER_find(ssl, cipher_id) : NULL;
     const bool is_good =
         session != NULL && cipher != NULL && SSL_SESSION_set1_master_key(session, key, STREAM_KEY_BYTES) == 1 &&
@@ -68,7 +68,7 @@ static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
     return NULL;
 }
 
-/* At the listening end, an unknown identity counts as no key. */
+/* Called at the listening end. An unknown identity counts as no key. */
 static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **found)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -119,7 +119,7 @@ static int socket_write(BIO *bio, const char *bytes, int size)
     return size;
 }
 
-/* Like recv(), but makes at most one system call per call of the user, because another one would mostly receive
+/* Like recv(), but makes at most one system call per call of the user, because a second call would mostly receive
  * nothing. */
 static ssize_t receive_block(struct tls_session *session)
 {
@@ -180,7 +180,7 @@ static BIO_METHOD *socket_method(void)
 
 static bool set_up(struct tls *tls, const unsigned char *key)
 {
-    if (is_one_file()) /* The machine's configuration is for its own OpenSSL and may name modules. */
+    if (is_one_file()) /* the machine's configuration is for its own OpenSSL and may name modules */
         OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
     SSL_CTX *context = tls->context = SSL_CTX_new(tls->listens ? TLS_server_method() : TLS_client_method());
     if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
@@ -189,7 +189,7 @@ static bool set_up(struct tls *tls, const unsigned char *key)
     SSL_CTX_set_app_data(context, tls);
     SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    /* Without trusted authorities no certificate is valid. */
+    /* without trusted authorities no certificate is valid */
     SSL_CTX_set_verify(context, tls->listens ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     if (tls->listens)
         SSL_CTX_set_psk_find_session_callback(context, find_shared_key);
@@ -307,7 +307,8 @@ static int size_for_openssl(size_t size)
     return size < INT32_MAX ? (int)size : INT32_MAX;
 }
 
-/* True if a record may be available without the socket becoming readable: OpenSSL itself reads at most one. */
+/* Returns whether a record may be available without the socket becoming readable: OpenSSL itself reads at most one
+ * record. */
 static bool has_input(const struct tls_session *session)
 {
     return session->input_begin < session->input_end || SSL_pending(session->ssl) > 0;
@@ -339,7 +340,7 @@ ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_
         SSL_write(session->ssl, bytes, size_for_openssl(size < TLS_OUTPUT_BYTES ? size : TLS_OUTPUT_BYTES));
     if (count <= 0)
         return result_of(session, count);
-    send_records(session); /* Failures show at the next call. */
+    send_records(session); /* failures show at the next call */
     return count;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of an end of streams: clock, sockets and wake-ups. machine.c is the real one, with libevent. Tests
- * simulate time and transmission: tests/unit/stream/net.h. All effects of an end go through this interface, except name
- * resolution and munge. */
+/* The environment of an end of streams: clock, sockets and wake-ups. machine.c is the real environment, with
+ * libevent. Tests simulate time and transmission: tests/unit/stream/net.h. All effects of an end go through this
+ * interface, except name resolution and munge. */
 #pragma once
 
 #include "common/stream/address.h"
@@ -16,7 +16,6 @@
 struct event_base;
 struct stream_world;
 
-/* Calls back at a time, or while a socket is readable or writable. */
 struct stream_watch;
 
 enum stream_watch_kind { STREAM_WATCH_TIME, STREAM_WATCH_READ, STREAM_WATCH_WRITE };
@@ -29,11 +28,11 @@ struct stream_world_ops {
                                       void (*call)(void *context), void *context);
     void (*watch_free)(struct stream_watch *watch);
     void (*watch_on)(struct stream_watch *watch);
-    void (*watch_off)(struct stream_watch *watch);                   /* may be off already */
-    void (*watch_at)(struct stream_watch *watch, uint64_t after_ns); /* for a time: once, replaces an earlier time */
-    void (*watch_call)(
-        struct stream_watch *watch); /* calls back once in the next turn, whether the watch is on or off */
-    /* Runs due watches, and waits for one if `waits`. False if the world is to end. */
+    void (*watch_off)(struct stream_watch *watch);                   /* the watch may be off already */
+    void (*watch_at)(struct stream_watch *watch, uint64_t after_ns); /* once; replaces an earlier time */
+    /* Calls back once in the next turn, no matter whether the watch is on or off. */
+    void (*watch_call)(struct stream_watch *watch);
+    /* Runs due watches, and waits for one if `waits`. Returns false if the world is to end. */
     bool (*turn)(struct stream_world *world, bool waits);
 
     int (*listen)(struct stream_address *address, struct endpoint_file *file, struct error *error);

@@ -183,7 +183,6 @@ static void put_loss(struct csv_line *line, const struct trace_writer *writer, c
     put_text(line, trace_worker_of(writer, row->worker) != NULL ? "worker lost" : "master lost");
 }
 
-/* An earlier run did these iterations: time and worker are unknown. */
 static void put_resumed(struct csv_line *line, const struct chunk_row *row)
 {
     put_text(line, "resumed,,,,,");

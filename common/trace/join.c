@@ -38,8 +38,8 @@ struct joining {
     const struct trace_format *format;
     struct trace_writer writer;
     struct trace_spool_head base;
-    struct chunk_rows *rows; /* of the rank whose file is read now */
-    bool failed;             /* out of memory, or invalid records */
+    struct chunk_rows *rows;
+    bool failed;
 };
 
 static void write_row(void *context, const struct chunk_row *row)
@@ -55,8 +55,8 @@ static bool take_records(void *context, const struct trace_record *records, size
     return !joining->failed;
 }
 
-/* Returns the offset from times in a file to times of the trace. The machines of one node, and all simulated machines,
- * share a clock. */
+/* Returns the offset from times in a file to times of the trace. The machines of one node share a clock, and so do
+ * all simulated machines. */
 static uint64_t shift_of(const struct joining *joining, const struct trace_spool_head *head)
 {
     const struct trace_spool_head *base = &joining->base;
@@ -71,8 +71,7 @@ static bool take_nothing(void *context, const struct trace_record *records, size
     return false;
 }
 
-/* Reads the file twice: first for its clock, then for its records. The file of a rank may be missing, except the first
- * one's. */
+/* Reads the file twice: first for its clock, then for its records. Only the file of the first rank must exist. */
 static int join_file(struct joining *joining, const char *name, unsigned rank, bool is_first, struct error *error)
 {
     struct trace_spool_head head;

@@ -11,10 +11,8 @@
 
 enum trace_form { TRACE_CSV, TRACE_PERFETTO, TRACE_FORMS };
 
-/* Returns the format by the file's extension; TRACE_FORMS: the extension is unknown. */
 enum trace_form trace_form_of(const char *path);
 
-/* Checks before a run that the trace can be written there. */
 int trace_check(const char *path, struct error *error);
 
 struct trace_worker {
@@ -29,7 +27,7 @@ struct trace_about {
     const struct trace_worker *worker; /* [workers]; all texts are borrowed */
 };
 
-/* Makes the trace `path` from the files of these ranks that exist, and removes them. Time 0 is the start of the first
- * rank's file. Times of one node are exact; nodes differ by their clocks. On failure the files remain. */
+/* Makes the trace `path` from the files of these ranks that exist, and removes them. Time 0 is the start of the
+ * first rank's file. Times of one node are exact; nodes differ by their clocks. On failure the files remain. */
 int trace_join(const char *path, const unsigned *ranks, unsigned count, const struct trace_about *about,
                struct error *error);

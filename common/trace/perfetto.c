@@ -3,14 +3,13 @@
  * protos/perfetto/trace in Perfetto.
  *
  * A node is shown as a process, and a worker as one of its threads. A chunk is a slice on the worker's track, or an
- * instant if the worker did not compute it. The sizes of cut chunks form a counter. Iterations that an earlier run did
- * are instants at the beginning of the run's own track. */
+ * instant if the worker did not compute it. The sizes of cut chunks form a counter. Iterations that an earlier run
+ * did are instants at the beginning of the run's own track. */
 #include "common/trace/writer.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Limits of a text, and of a packet with one event and its annotations. */
 #define INNER_MAX  160
 #define PACKET_MAX 1300
 
@@ -28,7 +27,6 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 /* All packets belong to one sequence; the first packet clears its state. */
 enum { SEQUENCE = 1, STATE_CLEARED = 1 };
 
-/* The tracks of the cuts and of the run; the tracks of nodes and ranks have numbers in two ranges. */
 enum { CUTS_UUID = 1, RUN_UUID = 2 };
 
 static uint64_t node_uuid(unsigned node)
@@ -106,7 +104,6 @@ static void write_process(const struct trace_writer *writer, uint64_t uuid, unsi
     write_packet(writer, 0, PACKET_TRACK, &track, is_first);
 }
 
-/* Shows the run as process 1, with a counter of chunk sizes. The nodes' process ids follow. */
 static void write_run(const struct trace_writer *writer)
 {
     const struct trace_about *about = writer->about;
@@ -215,8 +212,8 @@ static void write_slice(const struct trace_writer *writer, const struct chunk_ro
     write_packet(writer, trace_time(writer, row->ended_ns), PACKET_EVENT, &end, false);
 }
 
-/* True if the row is shown as a slice. Of a chunk with several rows, those are the row with the kernel time and the
- * stored rows. Iterations that were not computed have no duration. */
+/* Returns whether the row is shown as a slice. If a chunk has several rows, these are the row with the kernel time
+ * and the stored rows. Iterations that were not computed have no duration. */
 static bool has_stay(const struct chunk_row *row)
 {
     return row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED);

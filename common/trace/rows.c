@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Consecutive iterations of a chunk with the same fate. */
 struct traced_part {
     uint64_t first, count, settled_ns;
     enum trace_record_kind fate;
@@ -15,26 +14,28 @@ struct traced_part {
 
 struct traced_chunk {
     struct trace_record assigned;
-    uint64_t told_ns, compute_ns, wait_ns; /* when its completion arrived, and what the completion reports */
+    uint64_t told_ns, compute_ns, wait_ns; /* when its completion arrived, and the times that the completion reports */
     uint64_t begun_ns, ended_ns;
     uint64_t settled;
-    bool is_computed; /* its completion has arrived */
-    bool is_timed;    /* begun_ns and ended_ns are final */
-    bool is_closed;   /* its completion will not arrive */
+    bool is_computed;
+    bool is_timed;
+    bool is_closed;
     struct traced_part *parts;
     size_t part_count, part_room;
 };
 
 struct traced_worker {
-    struct traced_chunk *chunks; /* [count] oldest first, those that are not settled or have no final times; owned */
+    /* [count] oldest first, only chunks that are not settled or have no final times; owned */
+    struct traced_chunk *chunks;
     size_t count, room;
-    size_t untimed,
-        recent; /* computed chunks without final times; of these, those computed since times were last made final */
-    uint64_t told_ns;  /* arrival of the latest completion */
+    /* untimed: computed chunks without final times. recent: how many of these were computed since times were last
+     * made final. */
+    size_t untimed, recent;
+    uint64_t told_ns;
     uint64_t ended_ns; /* of its latest chunk with final times; 0: none */
 };
 
-/* The times of a chunk are final after the completions of so many later ones. */
+/* The times of a chunk are final after the completions of this many later chunks. */
 #define LATER_CHUNKS 64
 
 struct chunk_rows {
@@ -44,7 +45,6 @@ struct chunk_rows {
     size_t worker_count;
 };
 
-/* A record with a larger rank is invalid. */
 #define RANKS_MAX (1u << 24)
 
 const char *chunk_reason_name(enum chunk_reason reason)
@@ -93,7 +93,6 @@ void chunk_rows_free(struct chunk_rows *rows)
     free(rows);
 }
 
-/* Returns the worker, and adds all workers up to it if necessary. NULL if memory runs out or the rank is invalid. */
 static struct traced_worker *find_worker(struct chunk_rows *rows, uint32_t rank)
 {
     if (rank >= RANKS_MAX)
@@ -191,8 +190,8 @@ static bool add_part(struct traced_chunk *chunk, const struct trace_record *reco
     return true;
 }
 
-/* Sets the times of the computed chunks, from the latest to the oldest. A chunk ended when its completion arrived, or
- * if the next one began earlier, before that one and the worker's idle time. */
+/* Sets the times of the computed chunks, from the latest to the oldest. A chunk ended when its completion arrived,
+ * but before the next chunk and the worker's wait for that chunk. */
 static void chain_times(struct traced_worker *worker)
 {
     uint64_t next_told_ns = UINT64_MAX, latest_ns = UINT64_MAX;
@@ -223,8 +222,6 @@ static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chu
     worker->ended_ns = chunk->ended_ns;
 }
 
-/* Makes the times of all computed chunks final except the latest `kept`, and passes the rows of those that are
- * settled. */
 static void time_chunks(struct chunk_rows *rows, struct traced_worker *worker, size_t kept)
 {
     chain_times(worker);
@@ -239,8 +236,8 @@ static void time_chunks(struct chunk_rows *rows, struct traced_worker *worker, s
     }
 }
 
-/* Completions of one message have the same time. When another message begins, makes the times of chunks final that
- * enough later ones have followed. */
+/* Completions of one message have the same time. When another message begins, the times of older chunks become
+ * final, if at least LATER_CHUNKS completions have followed. */
 static void begin_message(struct chunk_rows *rows, struct traced_worker *worker, uint64_t at_ns)
 {
     if (worker->told_ns == at_ns)
@@ -282,7 +279,7 @@ static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record
     return true;
 }
 
-/* Records the fate of a part of a chunk. A chunk whose beginning was lost with a machine's file is ignored. */
+/* A chunk whose beginning was lost with a machine's file is ignored. */
 static bool settle_part(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_chunk *chunk = find_chunk(rows, record);
@@ -343,7 +340,8 @@ bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records,
     return true;
 }
 
-/* Passes an open chunk. Its rest lies between or behind its parts, and is one range if the machine ended in order. */
+/* Passes an open chunk. Its other iterations lie between or behind its parts; they are one range if the machine
+ * ended in order. */
 static void give_open(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     const struct trace_record *assigned = &chunk->assigned;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a trace, made from the records of one machine (common/machine/chunk_trace.h): the history of each chunk from
- * its request to its storage.
+/* Rows of a trace, made from the records of one machine (common/machine/chunk_trace.h): the history of each chunk
+ * from its request to its storage.
  *
  * A machine knows when a message arrived, and the times that the message reports: in the kernel, and idle before a
  * chunk. A worker reports several chunks at once, and a busy machine takes messages late, so the arrival is only the
- * latest possible end of a chunk. The next chunk began its kernel time before its own end, and this chunk ended before
- * that and the idle time in between. So times are set from the latest to the oldest chunk. They are late by the
- * shortest latency of the messages. A chunk does not begin before its assignment, and a worker never has two chunks at
- * the same time. */
+ * latest possible end of a chunk. The next chunk began at its end less its kernel time. This chunk ended before that
+ * beginning and before the worker's idle time between the two. So times are set from the latest to the oldest chunk.
+ * They are late by the shortest latency of the messages. A chunk does not begin before its assignment, and a worker
+ * never has two chunks at the same time. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -20,20 +20,20 @@ enum chunk_row_kind { ROW_CHUNK, ROW_CUT, ROW_RANK_LOST, ROW_RESUMED };
 
 #define ROW_UNKNOWN UINT64_MAX
 
-/* Times are those of the records. A chunk has a row for each range of iterations with the same fate, mostly one row.
- * Its kernel time is in the first row that the worker computed. A time may be ROW_UNKNOWN. */
+/* Times are those of the records. A chunk has a row for each range of iterations with the same fate, mostly only one
+ * row. Its kernel time is in the first row that the worker computed. A time may be ROW_UNKNOWN. */
 struct chunk_row {
     enum chunk_row_kind kind;
     uint64_t at_ns;  /* CHUNK: assignment; CUT: cut; RANK_LOST: detection; RESUMED: start of this run */
-    uint32_t worker; /* rank; CUT: for which it was cut; RESUMED: none */
-    uint32_t chunk;  /* CHUNK: number at its worker */
+    uint32_t worker; /* rank; CUT: of the worker for which it was cut; RESUMED: none */
+    uint32_t chunk;
     uint64_t first, count;
     enum chunk_reason reason;
     enum trace_record_kind fate; /* CHUNK: STORED to LOST; 0: open at the end of the trace */
     uint64_t asked_ns, begun_ns, ended_ns;
-    uint64_t settled_ns; /* CHUNK: when the last of the iterations got this fate */
+    uint64_t settled_ns;
     uint64_t compute_ns; /* CHUNK: kernel time; 0: unknown, or in another row */
-    uint64_t formula;    /* CUT: size by the technique's formula */
+    uint64_t formula;
 };
 
 /* The row is borrowed for the call. */
@@ -41,14 +41,13 @@ typedef void chunk_row_taker(void *context, const struct chunk_row *row);
 
 struct chunk_rows;
 
-/* Passes the rows of a chunk to `take` after all of it is settled. */
+/* The rows of a chunk are passed to `take` after the whole chunk is settled. */
 struct chunk_rows *chunk_rows_new(chunk_row_taker *take, void *context);
 
-/* Adds records in their order; those of kind 0 are empty. False if memory runs out or the records are inconsistent:
- * then no more may be added. */
+/* Adds records in their order; records of kind 0 are empty. Returns false if memory runs out or the records are
+ * inconsistent: then no more may be added. */
 bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records, size_t count);
 
-/* Passes all other rows, at the end. */
 void chunk_rows_end(struct chunk_rows *rows);
 
 void chunk_rows_free(struct chunk_rows *rows);

@@ -35,7 +35,6 @@ bool trace_spool_is_there(const char *path, unsigned rank)
     return is_there;
 }
 
-/* Returns an absolute name, so that the file can be opened from any folder. */
 static char *absolute_name(const char *path, unsigned rank)
 {
     char folder[PATH_MAX];
@@ -93,7 +92,7 @@ static void set_room(struct trace_spool *spool, struct trace_record *records)
     spool->sink.end = records + TRACE_SPOOL_RECORDS;
 }
 
-/* Maps the next part after one is full. After a problem the same memory is used again. */
+/* Maps the next part after a part is full. After a problem the same memory is used again. */
 static void take_records(struct trace_sink *sink)
 {
     struct trace_spool *spool = (struct trace_spool *)sink;
@@ -101,7 +100,7 @@ static void take_records(struct trace_sink *sink)
         sink->next = spool->records;
         return;
     }
-    if (sink->next < sink->end) { /* the caller wants the records synced */
+    if (sink->next < sink->end) {
         msync(spool->records, PART_BYTES, MS_SYNC);
         return;
     }

@@ -2,8 +2,8 @@
 /* The trace records of one machine: a file that trace_join() reads after the run.
  *
  * A machine writes to a part of the file that is mapped into memory, without system calls until the part is full, so
- * the records survive the death of the process. Disk space is allocated before a part is mapped: a full disk makes the
- * trace incomplete, but causes no fault later. */
+ * the records survive the death of the process. Disk space is allocated before a part is mapped: a full disk makes
+ * the trace incomplete, but causes no fault later. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -17,21 +17,21 @@ struct trace_spool {
     struct trace_sink sink; /* the machine's view; must be the first member */
     /* [TRACE_SPOOL_RECORDS] a mapped part, or anonymous memory after a problem; owned; NULL: closed */
     struct trace_record *records;
-    uint64_t at; /* offset of the part in the file */
+    uint64_t at;
     char *path;
-    struct error problem; /* the first one, after which records are discarded; empty: none */
+    struct error problem; /* the first problem, after which records are discarded; empty: none */
 };
 
-/* Records per mapped part, a multiple of all page sizes. */
+/* Records in a mapped part. Its size is a multiple of all page sizes. */
 #define TRACE_SPOOL_RECORDS 2048
 
 /* The same moment in two clocks. */
 struct trace_clock {
-    uint64_t machine_ns; /* clock of the machine's events */
-    uint64_t real_ns;    /* ns since 1970; 0: simulated time */
+    uint64_t machine_ns;
+    uint64_t real_ns; /* ns since 1970; 0: simulated time */
 };
 
-/* Creates the file of `rank` for the trace `path`. On failure nothing is owned. */
+/* Creates the file of `rank` for the trace `path`. On failure the caller has nothing to free. */
 int trace_spool_open(struct trace_spool *spool, const char *path, unsigned rank, const struct trace_clock *clock,
                      struct error *error);
 
@@ -42,7 +42,7 @@ struct trace_spool_head {
     char magic[8];
     uint32_t record_bytes, rank;
     struct trace_clock clock;
-    char host[64]; /* of its node; empty: simulated */
+    char host[64];
 };
 
 /* Returns the name of a rank's file, which the caller frees. */
@@ -50,8 +50,8 @@ char *trace_spool_name(const char *path, unsigned rank);
 
 bool trace_spool_is_there(const char *path, unsigned rank);
 
-/* Passes the records of a file in pieces, including empty ones of kind 0. Returns 0, 1 if there is no such file, or -1.
- * `take` returns false to stop. */
+/* Passes the records of a file in pieces, including empty records of kind 0. Returns 0, 1 if there is no such file,
+ * or -1. `take` returns false to stop. */
 int trace_spool_read(const char *name, struct trace_spool_head *head,
                      bool (*take)(void *context, const struct trace_record *records, size_t count), void *context,
                      struct error *error);

@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 struct trace_writer {
-    FILE *file;                          /* under its temporary name; borrowed */
-    const struct trace_about *about;     /* borrowed */
-    unsigned master;                     /* rank whose rows are written now */
-    uint64_t shift_ns;                   /* subtracted from its times, modulo 2^64 */
+    FILE *file;
+    const struct trace_about *about;
+    unsigned master;
+    uint64_t shift_ns;                   /* subtracted from the times of rank `master`, modulo 2^64 */
     uint64_t origin_real_ns;             /* ns since 1970 at time 0; 0: simulated */
     const struct trace_worker **by_rank; /* [rank_end] NULL: the rank is no worker; owned */
     unsigned rank_end;
@@ -19,13 +19,13 @@ struct trace_writer {
 
 struct trace_format {
     const char *ending;
-    void (*begin)(struct trace_writer *writer); /* is called before the rows, when the origin is known */
+    void (*begin)(struct trace_writer *writer);
     void (*row)(struct trace_writer *writer, const struct chunk_row *row); /* errors of writing show at the end */
 };
 
 extern const struct trace_format trace_csv, trace_perfetto;
 
-/* Returns a time of the trace; 0 for an earlier event. */
+/* Returns a time of the trace; 0 for events before its origin. */
 static inline uint64_t trace_time(const struct trace_writer *writer, uint64_t ns)
 {
     const uint64_t since = ns - writer->shift_ns;

@@ -7,9 +7,8 @@
 
 struct called {
     const char *what;
-    const char *name;  /* of the object, from the user */
-    const char *where; /* such as "in init()" */
+    const char *name;
+    const char *where; /* for example "in init()" */
 };
 
-/* NULL outside of such calls. */
 extern _Thread_local const struct called *called;

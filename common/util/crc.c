@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes four bits at a time with a table of 16 words, which is enough for occasional kilobytes. */
+/* Processes four bits at a time with a table of 16 words, which is fast enough for occasional kilobytes. */
 #include "common/util/crc.h"
 
 /* Remainders of the 16 values of four bits, polynomial 0x1EDC6F41, reflected. */

@@ -18,7 +18,7 @@ uint64_t digest_streams(uint64_t iteration, unsigned streams, const void *const 
     return digest;
 }
 
-/* Most records are one number: with constant length the hash is a few instructions. */
+/* Most records are one number: with a constant length the hash is a few instructions. */
 static uint64_t digest_words(uint64_t first, uint64_t count, const char *word)
 {
     uint64_t sum = 0;

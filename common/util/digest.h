@@ -9,11 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Digest of the `count` records of `record_bytes` each, of iterations first .. first + count - 1. */
 uint64_t digest_records(uint64_t first, uint64_t count, const void *records, size_t record_bytes);
 
-/* Digest of an iteration with several streams: the hash of a stream is the seed of the next one. For one stream it
- * equals digest_record(). */
+/* Digest of an iteration with several streams: the hash of a stream is the seed for the next stream. For one stream
+ * it equals digest_record(). */
 uint64_t digest_streams(uint64_t iteration, unsigned streams, const void *const *bytes, const uint32_t *lengths);
 
 uint64_t digest_record(uint64_t iteration, const void *record, size_t bytes);

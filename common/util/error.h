@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* One-line errors for people.
  *
- * A function that can fail because of user input has a last parameter `struct error *error`. If it fails it writes one
- * line there (what, where, what is accepted) and returns -1, or NULL if it returns a pointer; otherwise it returns 0
- * unless its comment says more. The line is printed once, by the caller that reports it.
+ * A function that can fail because of user input has a last parameter `struct error *error`. If it fails it writes
+ * one line there (what, where, what is accepted) and returns -1, or NULL if it returns a pointer; otherwise it
+ * returns 0 unless its comment says more. The line is printed once, by the caller that reports it.
  *
- * A function without that parameter fails only if memory runs out, unless its comment gives other reasons: it returns
- * -1, or NULL if it returns a pointer. Comments do not repeat these two rules. */
+ * A function without that parameter fails only if memory runs out, unless its comment gives other reasons: it
+ * returns -1, or NULL if it returns a pointer. Comments do not repeat these two rules. */
 #pragma once
 
 #include <stdarg.h>
@@ -18,26 +18,24 @@ struct error {
     char text[ERROR_TEXT_MAX]; /* NUL-terminated, no newline; empty: no error */
 };
 
-/* Formats the line, truncates it and makes it safe by plain(). `error` may be NULL. Returns -1, for `return
+/* Formats the line, truncates it and makes it safe by plain(). `error` may be NULL. Always returns -1, for `return
  * error_set(..)`. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Add words before or after the line in `error`, which is truncated if necessary. `error` may be NULL. Return -1. */
 int error_before(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_after(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Empties `unread` and returns `error`, or `unread` if that is NULL: for functions that read their error. */
+/* For functions that read their own error: empties `unread`, and returns it if `error` is NULL, otherwise `error`. */
 static inline struct error *error_or(struct error *error, struct error *unread)
 {
     unread->text[0] = '\0';
     return error != NULL ? error : unread;
 }
 
-/* Exit status of all programs of the suite. */
 enum exit_status {
     EXIT_STATUS_DONE = 0,
     EXIT_STATUS_FAILED = 1,
-    EXIT_STATUS_USAGE = 2,   /* wrong use; nothing was started */
-    EXIT_STATUS_TASKS = 3,   /* finished, with failed tasks */
-    EXIT_STATUS_DRAINED = 4, /* stopped by a signal, drained cleanly */
+    EXIT_STATUS_USAGE = 2, /* wrong use; nothing was started */
+    EXIT_STATUS_TASKS = 3,
+    EXIT_STATUS_DRAINED = 4,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A heap in an array of the caller: no item precedes its parent, so index 0 has the first one. The children of index i
- * are arity * i + 1 and the next arity - 1. Everything is inline, so that each heap is compiled for its own item size,
- * arity and comparison. The order of equal items depends on the arity. */
+/* A heap in an array of the caller: no item precedes its parent, so the first item has index 0. The children of
+ * index i are arity * i + 1 and the next arity - 1. Everything is inline, so that each heap is compiled for its own
+ * item size, arity and comparison. The order of equal items depends on the arity. */
 #pragma once
 
 #include <assert.h>
@@ -17,11 +17,10 @@ typedef bool heap_before(const void *item, const void *other, const void *contex
 
 struct heap_kind {
     size_t bytes;
-    size_t arity; /* at least 2 */
+    size_t arity;
     heap_before *before;
 };
 
-/* Restores the order if the item at `place` may precede its ancestors. */
 HEAP_INLINE void heap_sift_up(const struct heap_kind *kind, const void *context, void *items, size_t place)
 {
     unsigned char *at = items, moving[HEAP_ITEM_MAX];
@@ -36,7 +35,6 @@ HEAP_INLINE void heap_sift_up(const struct heap_kind *kind, const void *context,
     memcpy(at + place * kind->bytes, moving, kind->bytes);
 }
 
-/* Restores the order if the item at `place`, of `count` items, may follow its descendants. */
 HEAP_INLINE void heap_sift_down(const struct heap_kind *kind, const void *context, void *items, size_t count,
                                 size_t place)
 {

@@ -3,5 +3,5 @@
  * may come back. */
 #pragma once
 
-/* Keeps memory from malloc() until the process ends. NULL is allowed. */
+/* NULL is allowed. */
 void kept_add(void *memory);

@@ -11,7 +11,6 @@ static bool is_continuation(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Decodes the character at `at` and sets its length in bytes; 0: it is invalid. */
 static uint32_t decode(const char *at, size_t *length)
 {
     const unsigned char first = (unsigned char)*at;
@@ -32,7 +31,6 @@ static uint32_t decode(const char *at, size_t *length)
     return code;
 }
 
-/* True for a character that a terminal obeys instead of showing it. */
 static bool is_obeyed(uint32_t code)
 {
     return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||

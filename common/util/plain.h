@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes words from elsewhere safe to print: names, notes of kernels, errors of tasks. Characters that could change the
+/* Makes words from outside safe to print: names, notes of kernels, errors of tasks. Characters that could change the
  * screen become '?': control characters (C0, DEL, C1), direction marks, line separators, and bytes that are not
  * UTF-8. */
 #pragma once
@@ -9,11 +9,10 @@
 /* Returns the length of the UTF-8 sequence at `at`; 0: it is invalid or not safe to print. */
 size_t plain_length(const char *at);
 
-/* Returns the next character, or after an invalid sequence the next possible start of one. */
+/* Returns the next character or, after an invalid sequence, the next possible start of a character. */
 const char *plain_next(const char *at);
 
-/* Counts the characters; each takes one column. */
 unsigned plain_columns(const char *text);
 
-/* Changes the text in place, where it may become shorter. A tab becomes a blank. Returns the text. */
+/* Changes the text in place; it may become shorter. A tab becomes a blank. Returns the text. */
 char *plain(char *text);

@@ -32,7 +32,6 @@ int precedence_add(struct precedence *precedence, uint64_t iteration, uint64_t o
     return 0;
 }
 
-/* Sorts the pairs by `other` (counting sort). */
 int precedence_close(struct precedence *precedence, uint64_t count)
 {
     uint64_t *begin = calloc(count + 2, sizeof *begin), *waiting = calloc(precedence->pair_count + 1, sizeof *waiting);
@@ -47,15 +46,15 @@ int precedence_close(struct precedence *precedence, uint64_t count)
     }
     for (uint64_t i = 0; i < count; i++)
         begin[i + 2] += begin[i + 1];
-    for (size_t i = 0; i < precedence->pair_count; i++) /* begin[i + 1] advances to the end of the entries of i */
+    for (size_t i = 0; i < precedence->pair_count; i++)
         waiting[begin[precedence->pairs[i].other + 1]++] = precedence->pairs[i].iteration;
     free(precedence->pairs);
     *precedence = (struct precedence){.count = count, .begin = begin, .waiting = waiting};
     return 0;
 }
 
-/* Counts for each iteration those that it waits for, then removes all iterations that can be done in some order. Those
- * that remain are on cycles, or wait for one that is. */
+/* Removes every iteration that could be computed. Those that remain (open > 0) are on cycles, or wait for an
+ * iteration on a cycle. */
 static void leave_circles(const struct precedence *precedence, uint64_t *open, uint64_t *ready)
 {
     uint64_t done = 0, count = 0;
@@ -70,7 +69,6 @@ static void leave_circles(const struct precedence *precedence, uint64_t *open, u
                 ready[count++] = precedence->waiting[k];
 }
 
-/* Goes from a remaining iteration to one that it waits for, until an iteration repeats. */
 static int64_t walk(const struct precedence *precedence, uint64_t *open, uint64_t *circle)
 {
     uint64_t *before = circle, at = 0, length = 0;
@@ -83,8 +81,7 @@ static int64_t walk(const struct precedence *precedence, uint64_t *open, uint64_
         return 0;
     for (; open[at] != UINT64_MAX; at = before[at])
         open[at] = UINT64_MAX;
-    const uint64_t first =
-        at; /* it is on the cycle; the marks are no longer needed, so their memory is used for the cycle */
+    const uint64_t first = at;
     do {
         open[length++] = at;
         at = before[at];

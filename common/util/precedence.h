@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Precedence: a partial order of the iterations of a loop. Pairs are added in any order; then the set is closed, and
- * lists for each iteration those that wait for it. */
+ * lists for each iteration the iterations that wait for it. */
 #pragma once
 
 #include <stddef.h>
@@ -13,19 +13,18 @@ struct precedence_pair {
 struct precedence {
     struct precedence_pair *pairs; /* [pair_count] before closing; all arrays are owned */
     size_t pair_count, pair_capacity;
-    uint64_t count;    /* iterations 0 .. count - 1; 0: not closed */
-    uint64_t *begin;   /* [count + 1] index in `waiting` of the first iteration that waits for this one */
-    uint64_t *waiting; /* [begin[count]] iterations that wait, grouped by the one they wait for */
+    uint64_t count;
+    uint64_t *begin; /* [count + 1] index in `waiting` of the first iteration that waits for this iteration */
+    uint64_t *waiting;
 };
 
 void precedence_init(struct precedence *precedence);
 void precedence_fini(struct precedence *precedence);
 
-/* -1: out of memory, with nothing changed. */
 int precedence_add(struct precedence *precedence, uint64_t iteration, uint64_t other);
 
 int precedence_close(struct precedence *precedence, uint64_t count);
 
-/* Searches a closed set for a cycle. In `*circle`, which the caller frees, each iteration waits for the next one and
- * the last for the first. Returns its length; 0: none; -1: out of memory. */
+/* Searches a closed set for a cycle. In `*circle`, which the caller frees, each iteration waits for the next, and
+ * the last for the first. Returns the length of the cycle; 0: none; -1: out of memory. */
 int64_t precedence_find_circle(const struct precedence *precedence, uint64_t **circle);

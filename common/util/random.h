@@ -8,7 +8,6 @@
 
 #define SPLITMIX64_STEP UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 
-/* Advances `*state` and returns the next value. Inline, because a call would take longer. */
 static inline uint64_t splitmix64(uint64_t *state)
 {
     uint64_t z = *state += SPLITMIX64_STEP;
@@ -17,10 +16,8 @@ static inline uint64_t splitmix64(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Returns output `index`, from 0, of splitmix64 with the initial state `seed`. */
 uint64_t splitmix64_at(uint64_t seed, uint64_t index);
 
-/* Returns a mixed value of (seed, index), which does not depend on earlier calls. */
 static inline uint64_t random_at(uint64_t seed, uint64_t index)
 {
     uint64_t state = seed;
@@ -38,7 +35,6 @@ uint64_t random_next(struct random *random);
 /* Uniform in [0, 1), with 53 random bits. */
 double random_uniform(struct random *random);
 
-/* Makes 64 random bits a number in [0, 1). */
 static inline double random_to_uniform(uint64_t bits)
 {
     return (double)(bits >> 11) * 0x1.0p-53;

@@ -49,7 +49,6 @@ static inline uint64_t ranges_end_of(const struct range *range)
     return range->first + range->count;
 }
 
-/* Returns the index of the first range that ends at or after `position`. */
 static size_t lower_bound(const struct ranges *set, uint64_t position)
 {
     size_t low = 0, high = set->length;
@@ -68,11 +67,10 @@ static size_t lower_bound(const struct ranges *set, uint64_t position)
     return low;
 }
 
-/* Replaces the `old` ranges from index i on by the `count` ranges of `new`. The caller has reserved room. */
 static void splice(struct ranges *set, size_t i, size_t old, const struct range *new, size_t count)
 {
     struct range *items = set->items + set->head;
-    if (count == old + 1 && i < set->length / 2 && set->head > 0) { /* the front is shorter: moves that */
+    if (count == old + 1 && i < set->length / 2 && set->head > 0) {
         memmove(items - 1, items, i * sizeof *items);
         set->head--;
         items--;
@@ -84,7 +82,7 @@ static void splice(struct ranges *set, size_t i, size_t old, const struct range 
         set->head = 0;
 }
 
-/* Appends a range behind all others; false if it is not. The caller has reserved room. */
+/* Appends a range behind all others. Returns false if the range is not behind them. The caller has reserved room. */
 static bool ranges_append(struct ranges *set, uint64_t first, uint64_t count)
 {
     struct range *items = set->items + set->head, *last = set->length > 0 ? &items[set->length - 1] : NULL;

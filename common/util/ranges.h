@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A set of iterations, as sorted half-open ranges [first, first + count) with gaps between them.
  *
- * Taking from the front and adding at the end are O(1). All else is O(log n) to search and O(n) to move, where n is the
+ * Taking from the front and adding at the end are O(1). All else is O(log n) to search and O(n) to move; n is the
  * number of ranges. */
 #pragma once
 
@@ -25,30 +25,28 @@ struct ranges {
 void ranges_init(struct ranges *set);
 void ranges_fini(struct ranges *set);
 
-/* Makes room for `count` ranges, so that as many additions need no allocation. */
 int ranges_reserve(struct ranges *set, size_t count);
 
-/* Empties the set but keeps its memory. */
 static inline void ranges_clear(struct ranges *set)
 {
     set->head = set->length = 0;
     set->total = 0;
 }
 
-/* Adds [first, first + count), of which parts may be present. `*added` (may be NULL) becomes the number of new
- * iterations. -1: out of memory, with the set unchanged. */
+/* Adds [first, first + count); parts of it may be present. `*added` (may be NULL) becomes the number of new
+ * iterations. -1: out of memory, and the set is unchanged. */
 int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added);
 
-/* Removes [first, first + count) as far as present. `*removed` (may be NULL) becomes the number of removed iterations.
- * -1: out of memory, because a range may be split; the set is unchanged then. */
+/* Removes what the set has of [first, first + count). `*removed` (may be NULL) becomes the number of removed
+ * iterations. -1: out of memory, because a range may be split; the set is unchanged then. */
 int ranges_remove(struct ranges *set, uint64_t first, uint64_t count, uint64_t *removed);
 
-/* Takes at most `want` iterations from the front, as one range. False if the set is empty or `want` is 0. */
+/* Takes at most `want` iterations from the front, as one range. Returns false if the set is empty or `want` is 0. */
 bool ranges_take(struct ranges *set, uint64_t want, struct range *taken);
 
 bool ranges_contains(const struct ranges *set, uint64_t iteration);
 
-/* True if all of [first, first + count), count >= 1, are in the set. */
+/* `count` must be at least 1. */
 bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count);
 
 bool ranges_overlap(const struct ranges *set, uint64_t first, uint64_t count);
@@ -65,7 +63,7 @@ static inline size_t ranges_length(const struct ranges *set)
     return set->length;
 }
 
-/* Returns the i-th range, i < ranges_length(), which is valid until the set changes. */
+/* i < ranges_length(). The range is valid until the set changes. */
 static inline const struct range *ranges_at(const struct ranges *set, size_t i)
 {
     return &set->items[set->head + i];

@@ -5,7 +5,7 @@
 
 #include "hdss/kernel.h"
 
-/* Returns -1, and says so in `error` if the result is positive. `call` names the call, such as "run". */
+/* Returns -1. If the result is positive, `error` says so. `call` is the name of the call, such as "run". */
 int returned_failure(int result, const char *call, char error[HDSS_ERROR_MAX]);
 
 static inline int returned(int result, const char *call, char error[HDSS_ERROR_MAX])

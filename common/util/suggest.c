@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define WORD_MAX 40 /* longer words are not compared */
+#define WORD_MAX 40
 
 static bool is_alike(char a, char b)
 {
@@ -41,8 +41,8 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 
 void suggest_init(struct suggestion *nearest, const char *word)
 {
-    /* a name is probably not meant if it differs in more than a third of the word, plus one letter if the word is
-     * longer than three */
+    /* a name is probably not meant if the distance exceeds a third of the word's length (plus one letter for words
+     * of more than three letters) */
     const size_t length = strlen(word);
     *nearest = (struct suggestion){.word = word, .distance = length <= 3 ? 4 : 2 * ((unsigned)(length / 3) + 2)};
 }
@@ -53,7 +53,7 @@ void suggest_offer(struct suggestion *nearest, const char *name)
     if (length == 0 || length > WORD_MAX || name_length > WORD_MAX)
         return;
     bool begins = length >= 3 && strncasecmp(nearest->word, name, length) == 0;
-    /* of equal distances, the same first letter is preferred */
+    /* if distances are equal, a name with the same first letter is preferred */
     unsigned d =
         begins ? 2 : 2 * distance(nearest->word, length, name, name_length) + !is_alike(nearest->word[0], name[0]);
     if (d < nearest->distance) {

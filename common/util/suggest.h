@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The name that the user probably meant: the nearest one of those offered. */
+/* The name that the user probably meant: the nearest of the offered names. */
 #pragma once
 
 struct suggestion {
     const char *word;
-    const char *name;  /* nearest so far; NULL: none is near; borrowed */
+    const char *name;
     unsigned distance; /* twice the edit distance, plus one if the first letter differs */
 };
 

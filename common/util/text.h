@@ -18,12 +18,10 @@ void text_add(struct text *text, const char *format, ...) __attribute__((format(
 
 void text_repeat(struct text *text, const char *piece, size_t count);
 
-/* Adds a word from elsewhere, made safe by plain() and truncated to `most` characters. */
 void text_add_plain(struct text *text, const char *word, unsigned most);
 
 void text_add_quoted(struct text *text, const char *word);
 
-/* Adds a word, in quotes if a POSIX shell needs them; text_add_quoted() always quotes. */
 void text_add_word(struct text *text, const char *word);
 
 /* Returns the text, which the caller frees, and empties `text`. NULL if memory ran out. */

@@ -13,7 +13,7 @@ static const double tens[PLACES_HALF + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5, 
 bool twofold_of_decimal(struct twofold *number, double value)
 {
     unsigned places = 0;
-    double first = 1, second = 1; /* their product is 10^places */
+    double first = 1, second = 1;
     *number = twofold_of(value);
     if (value == floor(value) || !(value > 0 && value < DIGITS_END))
         return value == floor(value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Real numbers with some 31 decimal digits: the sum of two doubles, the second smaller than the last place of the first
- * (Dekker 1971, A floating-point technique for extending the available precision; Knuth, The Art of Computer
- * Programming 2, 4.2.2). For products and quotients that are rounded to integers of up to 19 digits; a double has 16.
- * Only operations of IEEE 754 are used, so that all machines get the same digits.
+/* Real numbers with some 31 decimal digits: the sum of two doubles, the second smaller than the last place of the
+ * first (Dekker 1971, A floating-point technique for extending the available precision; Knuth, The Art of Computer
+ * Programming 2, 4.2.2). For products and quotients that are rounded to integers of up to 19 digits; a double has
+ * 16. Only operations of IEEE 754 are used, so that all machines get the same digits.
  *
  * Operations are accurate to 2^-100 relative. Values are limited to 10^300. */
 #pragma once
@@ -15,8 +15,8 @@ struct twofold {
     double high, low;
 };
 
-/* 0.4 is not a double. If `value` is the double nearest to a decimal of up to 15 digits, sets `*number` to that decimal
- * and returns true; otherwise sets it to `value`. */
+/* A decimal like 0.4 is not exact as a double. If `value` is the double nearest to a decimal of up to 15 digits,
+ * sets `*number` to that decimal and returns true. Otherwise sets `*number` to `value`. */
 bool twofold_of_decimal(struct twofold *number, double value);
 
 static inline struct twofold twofold_of(double value)
@@ -78,7 +78,7 @@ static inline struct twofold twofold_divide(struct twofold a, struct twofold b)
     return twofold_add(twofold_sum_of(first, second), twofold_of(rest.high / b.high));
 }
 
-/* Returns the square root, by one Newton step from that of a double; 0 unless a > 0. */
+/* Returns the square root, by one Newton step from the square root of a double; 0 unless a > 0. */
 static inline struct twofold twofold_root(struct twofold a)
 {
     if (!(a.high > 0))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The option technique=auto. Between time steps rank 0 predicts, from the measured speeds, how long each technique
- * would take, and all ranks go on with the fastest. There is no probe: the first step uses an adaptive technique. */
+ * would take, and all ranks use the fastest technique from then on. There is no probe: the first step uses an
+ * adaptive technique. */
 #include "deploy/library/loop.h"
 
 #include "common/config/run_spec.h"
@@ -14,20 +15,17 @@
 #include <string.h>
 
 struct seen {
-    double iterations, compute_s; /* sums over all steps */
-    double round_trip_s;          /* shortest wait for a chunk in the last step; 0: unknown */
-    double spread, freedom;       /* sum of the squares, relative to the rank's mean; number of pieces minus one */
+    double iterations, compute_s;
+    double round_trip_s;    /* shortest wait for a chunk in the last step; 0: unknown */
+    double spread, freedom; /* sum of the squares, relative to the rank's mean; number of pieces minus one */
 };
 
 struct candidates {
     struct choice choice;
-    /* Both [ranks]. */
     double *mean_s;
     unsigned *master_of;
 };
 
-/* Sets the time of an iteration on each rank; ranks without iterations get the mean. Returns false if nothing is
- * known. */
 static bool take_means(const struct seen *all, unsigned count, double *mean_s)
 {
     double iterations = 0, compute_s = 0;
@@ -52,7 +50,6 @@ static double round_trip(const struct seen *all, unsigned count)
     return least_s;
 }
 
-/* Coefficient of variation of an iteration on one rank; 0: unknown. */
 static double cov_of(const struct seen *all, unsigned count)
 {
     double spread = 0, freedom = 0;
@@ -125,7 +122,7 @@ static int auto_prepare(struct hdss_shared_loop *loop)
     return candidates->mean_s != NULL && candidates->master_of != NULL && loop->speeds != NULL ? 0 : -1;
 }
 
-/* Broadcasts the technique of rank 0. What it has learned is kept if it is the same as before. */
+/* Broadcasts the technique of rank 0. If the technique has not changed, it keeps what it has learned. */
 static void auto_spread(struct hdss_shared_loop *loop, const char *before)
 {
     char text[SCHED_SPEC_TEXT_MAX];

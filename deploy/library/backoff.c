@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <time.h>
 
-/* Polls before the first yield (some 10 us), and yields before the first sleep. */
+/* If cores are free, a rank polls LOOKS times, some 10 us. Then it yields YIELDS times, and then it sleeps. */
 #define LOOKS          64
 #define YIELDS         32
 #define NAP_FIRST_NS   10000u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a rank in a user's program waits for a message: it polls for a moment, then yields its core, then sleeps for
- * longer and longer times. The doorbells between daemons cannot be used, because the process belongs to the program. */
+ * longer and longer times. The doorbells of daemons cannot be used, because the process belongs to the program. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,6 @@ struct backoff {
 
 void backoff_init(struct backoff *backoff, bool cores_are_free);
 
-/* Makes the next wait begin with polling. Call it after something has happened. */
 void backoff_reset(struct backoff *backoff);
 
 void backoff_wait(struct backoff *backoff);

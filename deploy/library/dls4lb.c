@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of DLS4LB, on top of shared loops. They differ from the original on purpose: the last iteration is
- * treated like the others, a loop does not disturb the next one, messages of the program are not touched, counts have
- * 64 bits internally, and any number of ranks will do.
+ * treated like the others, a loop does not disturb the next loop, messages of the program are not touched, counts
+ * have 64 bits internally, and any number of ranks is accepted.
  *
  * DLS_Terminated() fetches the next piece, because only this shows whether there is one; DLS_StartChunk() returns
  * it. Between these calls a foreman sends the piece to its group if the group follows it. The functions return no
@@ -23,7 +23,7 @@
 static const struct {
     const char *name, *technique;
     bool has_threshold;
-    bool learns; /* from one loop of an infoDLS to the next */
+    bool learns;
     bool is_closed;
 } methods[METHODS] = {
     [STATIC] = {"STATIC", "static", false, false, true}, [SS] = {"SS", "ss", false, false, true},
@@ -136,7 +136,7 @@ static void set_technique(struct hdss_options *options, const struct dls_paramet
     hdss_options_set(options, "technique", text);
 }
 
-/* Powers must be positive. That of a coordinator that computes nothing is ignored. */
+/* Powers must be positive. The power of a coordinator that computes nothing is ignored. */
 static void set_weights(struct hdss_options *options, const infoDLS *info)
 {
     int ranks;
@@ -202,7 +202,6 @@ static void note_start(infoDLS *info, int64_t first, int64_t count)
     stats_init(&own->times);
 }
 
-/* Returns the parameters of rank 0 on all ranks. */
 static struct dls_parameters share_parameters(const infoDLS *info, int64_t first, int64_t count)
 {
     struct dls_parameters parameters = {
@@ -220,7 +219,6 @@ static struct dls_parameters share_parameters(const infoDLS *info, int64_t first
     return parameters;
 }
 
-/* True if the loop can go on with a further time step. */
 static bool dls4lb_goes_on(const struct dls_own *own, struct dls_parameters parameters)
 {
     parameters.first = own->parameters.first;
@@ -302,7 +300,7 @@ int DLS_Terminated(infoDLS *info)
     if (info->comm != MPI_COMM_NULL)
         dls4lb_fetch(info, own);
     else if (info->crew == MPI_COMM_NULL)
-        own->ended = true; /* this rank neither shares the loop nor follows a foreman */
+        own->ended = true;
     if (info->crew != MPI_COMM_NULL)
         follow(info, own);
     return own->ended;
@@ -336,7 +334,6 @@ void DLS_EndChunk(infoDLS *info)
         stats_add(&own->times, elapsed_s / info->subChunkSize);
 }
 
-/* Sets the weights to the speeds of the ranks, scaled to a mean of 1. A rank without iterations gets the mean. */
 static void dls4lb_weigh(infoDLS *info)
 {
     double sum = 0;

@@ -18,16 +18,16 @@ struct dls_parameters {
 struct dls_own {
     struct dls_parameters parameters;
     struct hdss_shared_loop *loop;
-    bool leader_idles;        /* in the outer loop of groups, if rank 0 computes nothing */
-    bool frees_communicators; /* the communicators of DLS_GroupSetup() must be freed */
+    bool leader_idles;
+    bool frees_communicators;
     bool ended;
     bool in_hand;
     bool begun;
-    int64_t start, size;           /* the fetched piece, in the program's numbering */
-    int64_t rest_start, rest_size; /* what is left of a piece larger than INT_MAX */
+    int64_t start, size;
+    int64_t rest_start, rest_size; /* the rest of a piece that is larger than INT_MAX */
     int64_t iterations;
     double began_s;
-    struct stats times; /* time of an iteration, with one value for each piece */
+    struct stats times;
 };
 
 void dls_init(infoDLS *info, MPI_Comm comm, int arrays);

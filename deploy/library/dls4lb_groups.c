@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DLS_GroupSetup(): division into groups. The ranks of each node, without the coordinator, are divided evenly into
- * as few groups as possible with GROUP_MOST ranks or fewer; so no group has one rank if the node has more. The
- * coordinator becomes rank 0 of the foremen's communicator. */
+ * as few groups as possible; a group has at most GROUP_MOST ranks. So no group has only one rank unless the node has
+ * only one. The coordinator becomes rank 0 of the foremen's communicator. */
 #include "deploy/library/dls4lb.h"
 
 #define GROUP_MOST 4
@@ -40,7 +40,7 @@ void DLS_GroupSetup(MPI_Comm world, int coordinator, infoDLS *GS, infoDLS *LS)
     int rank, ranks, foremen = 0;
     MPI_Comm_rank(world, &rank);
     MPI_Comm_size(world, &ranks);
-    bool coordinates = rank == coordinator, alone = ranks == 1; /* a single rank coordinates and computes */
+    bool coordinates = rank == coordinator, alone = ranks == 1;
     MPI_Comm group = make_group(world, !coordinates || alone);
     MPI_Comm outer = make_foremen(world, group, coordinates);
     if (outer != MPI_COMM_NULL)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Linked loops, from which a program draws in turns. Without links two ranks could wait for each other forever, each
- * in another loop. The program names the loops that are linked, so there is no global list. */
+/* Linked loops: a rank that waits in one loop serves the others. Without links two ranks could wait for each other
+ * forever, each in another loop. The program names the loops that are linked, so there is no global list. */
 #include "deploy/library/loop.h"
 
 #include <stdlib.h>
 
-/* Returns true if there was something to do. If another thread is in the loop, it serves there. */
+/* Returns true if there was something to do. If another thread is in the loop, that thread serves it. */
 static bool linked_serve(struct hdss_shared_loop *loop)
 {
     if (pthread_mutex_trylock(&loop->mutex) != 0)

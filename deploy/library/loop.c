@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of hdss/hdss.h for loops: they check arguments, make the ranks agree, and divide chunks into pieces.
  *
- * A rank that serves others gets its own chunks in pieces, and serves between two of them: so a program without
- * threads can compute and coordinate. Also, a rank can ask ahead between two pieces. */
+ * A rank that serves others gets its own chunks in pieces, and serves between two of them, so that a program without
+ * threads can compute and coordinate. Between two pieces a rank can also ask ahead. */
 #include "deploy/library/loop.h"
 
 #include "common/os/files.h"
@@ -15,7 +15,7 @@
 
 #define MAGIC    UINT64_C(0x7368617265646c31)
 #define BREAK_NS 100000.0
-/* A piece is at most so many times as long as the one before, because iterations differ. */
+/* A piece is at most this many times as long as the previous piece, because iterations differ. */
 #define PIECE_GROWTH 4
 /* With `request-when auto` the next chunk is requested when this part of the chunk is left. */
 #define REQUEST_PERCENT 15
@@ -86,7 +86,6 @@ static int check_leader(struct hdss_shared_loop *loop)
                      "option leader: with coordinates somebody else must compute, and there is no other rank");
 }
 
-/* Only the powers of rank 0 count. */
 static int take_powers(struct hdss_shared_loop *loop, const struct hdss_options *options)
 {
     const struct team *team = &loop->team;
@@ -168,7 +167,7 @@ static int api_loop_prepare(struct hdss_shared_loop *loop)
     return loop->mode->prepare(loop);
 }
 
-/* All ranks start at the same time, but for the latency of a message. */
+/* team_agree() lets all ranks start at the same time, but for the latency of a message. */
 static int api_loop_start(struct hdss_shared_loop *loop)
 {
     int status = loop->serves && loop->settings.thread && progress_start(loop) < 0
@@ -185,7 +184,6 @@ static int api_loop_start(struct hdss_shared_loop *loop)
     return status;
 }
 
-/* All ranks return the same status. */
 static int api_loop_begin(struct hdss_shared_loop *loop)
 {
     loop->state = LOOP_BROKEN;
@@ -268,7 +266,7 @@ static int api_loop_report(struct hdss_shared_loop *loop)
 }
 
 /* Adds a piece to the variance of pieces, weighted by their length (Chan, Golub and LeVeque 1979). If iterations are
- * independent, squares / (pieces - 1) is the variance of one. */
+ * independent, squares / (pieces - 1) is the variance of one iteration. */
 static void note_spread(struct hdss_shared_loop *loop, uint64_t elapsed_ns)
 {
     double length = (double)loop->piece, time_s = (double)elapsed_ns / 1e9 / length;
@@ -313,7 +311,6 @@ static uint64_t break_size(const struct hdss_shared_loop *loop)
                             : UINT64_MAX;
 }
 
-/* Size of the next piece. May ask for the next chunk. */
 static uint64_t piece_size(struct hdss_shared_loop *loop)
 {
     uint64_t rest = loop->rest.count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes without a coordinator (DCA): two-sided, rma and node, with the transports of the DCA topologies. What a
- * technique has learned is lost after a time step, because no rank collects it. */
+/* The modes without a coordinator (DCA): two-sided, rma and node, with the transports of the DCA topologies. A
+ * technique forgets after a time step what it has learned, because no rank collects it. */
 #include "deploy/library/loop.h"
 
 #include "common/carrier/words.h"
@@ -50,7 +50,7 @@ static const struct transport *mode_dca_transport_of(enum api_mode mode)
     }
 }
 
-/* In mode node a technique must have a closed form: measurements of single ranks say nothing about the chunks of
+/* In mode node a technique must have a closed form: measurements of single ranks do not apply to the chunks of
  * nodes. */
 static int check_node(struct hdss_shared_loop *loop, const struct dca_core *core)
 {

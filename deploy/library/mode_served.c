@@ -2,15 +2,15 @@
 /* The modes with a coordinator. In mode central rank 0 cuts a chunk for each request. In mode hierarchical the first
  * rank of each group keeps a pool, and gets refills from rank 0 with one chunk for each rank of the group.
  *
- * The rules are those of the daemons: sched_cut() cuts chunks, common/service/refill.h orders refills and times their
- * requests, common/service/pool.h assigns chunks of a pool. The state machines of the daemons are not used: they end a
- * loop after all results have arrived. A rank of a program must know as soon as no chunk is left for it, because other
- * ranks may wait for it in the next loop.
+ * The rules are those of the daemons: sched_cut() cuts chunks, common/service/refill.h orders refills and times
+ * their requests, common/service/pool.h assigns chunks of a pool. The state machines of the daemons are not used:
+ * they end a loop after all results have arrived. A rank of a program must know as soon as no chunk is left for it,
+ * because other ranks may wait for it in the next loop.
  *
  * A coordinator computes, too, and serves requests whenever it is in the library. A coordinator is finished when
- * each of its ranks knows that nothing is left, or has left; rank 0 is finished when each coordinator is. So no
- * message is in transit after a time step. Steps use different tags all the same. Messages are plain structures,
- * because all ranks have the same architecture and MPI library. */
+ * each of its ranks has left or knows that nothing is left; rank 0 is finished when each coordinator is. So no
+ * message is in transit after a time step. Nevertheless, successive steps use different tags. Messages are plain
+ * structures, because all ranks have the same architecture and MPI library. */
 #include "deploy/library/loop.h"
 
 #include "common/sched/sched.h"
@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define RECEIVES 8
-/* Tags are used again after so many time steps. */
+/* The tags of a time step are reused after this many steps. */
 #define TAG_STEPS 4096u
 
 enum tag { TAG_ASK, TAG_ANSWER, TAG_REFILL, TAGS };
@@ -33,10 +33,10 @@ enum kind {
     KIND_WORK,
     KIND_LEAVE,
     KIND_REFILL,
-    KIND_GONE, /* of the whole group; WORK and LEAVE come from a rank, REFILL and GONE go to rank 0 */
+    KIND_GONE, /* the whole group has left; WORK and LEAVE come from a rank, REFILL and GONE go to rank 0 */
 };
 
-/* A request with measurements. Only `records` of them are sent. */
+/* Only the first `records` elements of `measured` are sent. */
 struct ask {
     uint32_t kind, records;
     struct measured measured[];
@@ -50,19 +50,19 @@ struct grant {
 
 struct coordinator {
     MPI_Request receives[RECEIVES];
-    unsigned char *asks; /* [RECEIVES] of ask_bytes each */
+    unsigned char *asks;
     unsigned head;
     unsigned left;
     unsigned *waiting;
     unsigned waiting_count;
     struct pool pool;
     bool pool_ready;
-    struct refills refills; /* `parked`: no chunk is left */
+    struct refills refills;
     uint64_t handed_out;
     struct ask *refill_ask;
-    struct measured *measured; /* [members] since the last refill; owned */
-    /* On rank 0 [ranks + 1], the refill that is being cut. Elsewhere [REFILLS_OPEN_MAX][members + 1], the refills in
-     * the order of `refills`; owned. */
+    struct measured *measured;
+    /* On rank 0 [ranks + 1]: the refill that is being cut. On others [REFILLS_OPEN_MAX][members + 1]: the refills in
+     * the order of `refills`. Owned. */
     struct grant *refill;
     MPI_Request refill_sent, refill_received[REFILLS_OPEN_MAX];
 };
@@ -75,17 +75,16 @@ struct scheduler {
 
 struct served {
     bool central, learns, coordinates;
-    unsigned idle;    /* 1 if rank 0 only coordinates, otherwise 0 */
-    unsigned members; /* ranks of the group; in mode central all ranks */
-    unsigned *member; /* [ranks] ordered by group, then by rank; owned */
-    unsigned *first;  /* [groups + 1] where each group begins in `member`; owned */
-    unsigned *index;  /* [ranks] index of each rank in its group; owned */
+    unsigned idle;
+    unsigned members;
+    unsigned *member;
+    unsigned *first;
+    unsigned *index;
     int coordinator_rank;
     size_t ask_bytes;
     struct scheduler scheduler;
     struct coordinator coordinator;
     bool open;
-    /* For ranks that request chunks. */
     MPI_Request answer;
     struct grant answered;
     bool asked, told_end;
@@ -147,7 +146,6 @@ static unsigned cut_refill(struct served *served, unsigned group, struct grant *
     return refill.count;
 }
 
-/* If a refill is empty, all later ones are. */
 static void served_put(struct hdss_shared_loop *loop, struct coordinator *coordinator, const struct grant *grants,
                        unsigned count)
 {
@@ -213,7 +211,7 @@ static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
     return true;
 }
 
-/* To be called before a chunk of the pool is assigned. Rank 0 cuts its own refill, at once, when its pool is empty. */
+/* Call it before a chunk of the pool is assigned. Rank 0 cuts its own refill at once if its pool is empty. */
 static void served_refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -258,14 +256,13 @@ static void served_answer(struct hdss_shared_loop *loop, struct served *served, 
     count_message(loop, sizeof grant);
 }
 
-/* In the order of their requests. Some may have to wait again. */
 static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
     unsigned count = coordinator->waiting_count;
     coordinator->waiting_count = 0;
     for (unsigned i = 0; i < count; i++)
-        /* a rank that waits again is put where entries were already read */
+        /* if a rank must wait again, it overwrites an entry that was already read */
         served_answer(loop, served, coordinator->waiting[i]);
 }
 
@@ -278,7 +275,6 @@ static void send_refill(struct hdss_shared_loop *loop, struct served *served, in
     count_message(loop, bytes);
 }
 
-/* Rank 0 tells the technique at once. Others keep the measurements for rank 0. */
 static void note_measured(struct hdss_shared_loop *loop, struct served *served, const struct measured *measured)
 {
     if (loop->team.rank == 0) {
@@ -452,7 +448,6 @@ static void served_finish(struct hdss_shared_loop *loop)
         finish_there(loop, served);
 }
 
-/* In mode central there is one group. */
 static int served_list_members(struct hdss_shared_loop *loop, struct served *served)
 {
     const struct team *team = &loop->team;
@@ -491,7 +486,6 @@ static int prepare_coordinator(struct hdss_shared_loop *loop, struct served *ser
                : -1;
 }
 
-/* All but the scheduler, which each time step has anew. */
 static int prepare_once(struct hdss_shared_loop *loop, struct served *served)
 {
     const struct team *team = &loop->team;
@@ -576,7 +570,7 @@ static void served_close(struct hdss_shared_loop *loop)
         MPI_Wait(&coordinator->receives[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&coordinator->receives[i]);
     }
-    struct range left; /* for ranks that have left early */
+    struct range left;
     while (pool_take(&coordinator->pool, 0, &left))
         ;
 }

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC UINT64_C(0x6f7074696f6e7331)
-/* Needs neither powers nor measurements, and works in all modes. */
+#define MAGIC     UINT64_C(0x6f7074696f6e7331)
 #define TECHNIQUE "fac2"
 /* For the first time step of `auto`: it adapts. */
 #define TECHNIQUE_AT_FIRST "awf-c"

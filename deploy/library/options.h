@@ -8,7 +8,6 @@
 
 enum api_mode { API_CENTRAL, API_HIERARCHICAL, API_TWO_SIDED, API_RMA, API_NODE };
 
-/* The library chooses the number of iterations. */
 #define API_AUTO UINT64_MAX
 
 #define API_NAME_MAX 64
@@ -16,11 +15,11 @@ enum api_mode { API_CENTRAL, API_HIERARCHICAL, API_TWO_SIDED, API_RMA, API_NODE 
 struct api_settings {
     enum api_mode mode;
     struct sched_spec technique, node_technique;
-    bool technique_auto; /* `technique` is for the first time step only */
+    bool technique_auto;
     enum sched_weighting weighting;
     uint64_t min_chunk;
-    uint64_t break_after; /* iterations between two checks for requests; or API_AUTO; 0: never */
-    /* The next chunk is requested when this many iterations are left; 0: at the end; or API_AUTO. */
+    uint64_t break_after; /* iterations between two checks for requests, or API_AUTO; 0: no checks */
+    /* The next chunk is requested when this many iterations are left, or API_AUTO; 0: at the end. */
     uint64_t request_when;
     uint64_t group_size; /* 0: all ranks of a node */
     bool thread;
@@ -30,7 +29,7 @@ struct api_settings {
 };
 
 struct hdss_options {
-    void *unused[2]; /* the beginning of freed memory is often overwritten; `magic` should not be */
+    void *unused[2]; /* the beginning of freed memory is often overwritten, but `magic` should remain */
     uint64_t magic;
     struct api_settings settings;
     double *powers;
@@ -42,5 +41,4 @@ void api_settings_init(struct api_settings *settings);
 
 uint64_t api_settings_digest(const struct api_settings *settings);
 
-/* False for options that were freed. */
 bool api_options_are_valid(const struct hdss_options *options);

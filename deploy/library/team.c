@@ -17,7 +17,6 @@ int team_join(struct team *team, MPI_Comm comm)
     return HDSS_OK;
 }
 
-/* Counts the ranks of the node, and the cores that at least one of them may use. */
 static void count_cores(struct team *team, MPI_Comm shared)
 {
     cpu_set_t own, all;
@@ -30,7 +29,6 @@ static void count_cores(struct team *team, MPI_Comm shared)
     team->is_far = ranks < team->ranks;
 }
 
-/* Groups are numbered in the order of their first ranks. */
 static void number_groups(struct team *team)
 {
     for (int i = 0; i < team->ranks; i++) {
@@ -63,7 +61,7 @@ int team_group(struct team *team, uint64_t size)
         status = -1;
     unsigned leader = (unsigned)team->rank;
     MPI_Bcast(&leader, 1, MPI_UNSIGNED, 0, team->node);
-    if (team_agree(team, status, NULL) < 0) /* the call below is collective and needs the memory of all ranks */
+    if (team_agree(team, status, NULL) < 0) /* the next call is collective and needs the memory of all ranks */
         return status;
     MPI_Allgather(&leader, 1, MPI_UNSIGNED, team->group_of, 1, MPI_UNSIGNED, team->world);
     number_groups(team);

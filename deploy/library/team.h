@@ -12,15 +12,15 @@ struct team {
     MPI_Comm world;
     MPI_Comm node; /* the ranks of this rank's group, which share memory */
     int rank, ranks;
-    unsigned groups, group; /* number of groups, and this rank's, in the order of their first ranks */
+    unsigned groups, group;
     unsigned *group_of;
     int *leaders;
     int group_rank, group_ranks;
-    bool is_far; /* the loop has ranks on other nodes */
+    bool is_far;
     bool cores_are_free;
 };
 
-/* Collective. Duplicates `comm`, after which team_agree() works. Returns an enum hdss_status. */
+/* Collective. Duplicates `comm`; team_agree() can be called from then on. Returns an enum hdss_status. */
 int team_join(struct team *team, MPI_Comm comm);
 
 /* Collective. Makes groups of `size` ranks of a node; 0: of all its ranks. Returns -1 if memory runs out on this
@@ -29,8 +29,8 @@ int team_group(struct team *team, uint64_t size);
 
 void team_fini(struct team *team);
 
-/* Collective. Returns the worst status of all ranks. If that is an error, all get the text of the lowest rank that
- * has it. */
+/* Collective. Returns the worst status of all ranks. If it is an error, all ranks get the error text of the lowest
+ * rank that has it. */
 int team_agree(const struct team *team, int status, struct error *error);
 
 bool team_is_same(const struct team *team, uint64_t value);

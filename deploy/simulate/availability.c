@@ -132,7 +132,6 @@ static int parse_profile(struct profile *profile, const char *text, struct error
     return 0;
 }
 
-/* Appends an event of a profile, unless it repeats the state that the node already has. */
 static int add_profile_event(struct trace_reader *reader, struct availability_event *event, bool is_state, double value,
                              bool *is_up, struct error *error)
 {
@@ -239,7 +238,6 @@ static int follow_node(const struct availability_event *event, unsigned char *st
     return 0;
 }
 
-/* Fails if an event is impossible. Removes speeds that profiles set while their node is down. */
 static int follow_nodes(struct availability *availability, unsigned launched, struct error *error)
 {
     unsigned char *states = calloc(NODE_MAX + 1, sizeof *states);

@@ -11,7 +11,8 @@
 enum availability_kind {
     AVAILABILITY_UP,
     AVAILABILITY_DOWN,
-    AVAILABILITY_LEAVES, /* the node ends its running work and leaves; work that has not begun goes to other nodes */
+    /* the node finishes its running work and leaves; work that it has not begun goes to other nodes */
+    AVAILABILITY_LEAVES,
     AVAILABILITY_SPEED,
 };
 
@@ -22,7 +23,7 @@ struct availability_event {
     double speed;
     unsigned line;
     size_t place;
-    bool is_of_profile; /* comes from a profile: ignored while the node is down */
+    bool is_of_profile;
 };
 
 struct availability {
@@ -36,13 +37,14 @@ struct availability {
 typedef char *availability_reader(void *context, const char *name, struct error *error);
 
 /* Parses lines `NODE SECONDS up|down|leaves|SPEED|load=N` with # comments; events at the same time keep the order of
- * their lines. load=N means speed 1 / (1 + N): N busy processes on each core. The first `launched` nodes exist
- * initially; they may fail and return as joining nodes, but not leave.
+ * their lines. load=N stands for N busy processes on each core, and means speed 1 / (1 + N). The first `launched`
+ * nodes exist from the start; they may fail and return as joining nodes, but not leave.
  *
- * A line `NODE speed_file NAME` or `NODE state_file NAME` applies a SimGrid profile, whose text comes from `reader`
- * (NULL: not available). A profile has lines `SECONDS VALUE` by time: a speed, or a state that is 0 for a failure
- * and positive for a return; after a line `LOOPAFTER S` it is repeated S seconds after its last event, up to
- * AVAILABILITY_PROFILE_EVENTS_MAX events in all. On failure nothing is owned. */
+ * A line `NODE speed_file NAME` or `NODE state_file NAME` applies a SimGrid profile. `reader` returns its text; if
+ * `reader` is NULL, such lines are refused. A profile has lines `SECONDS VALUE` ordered by time: a speed, or a state
+ * that is 0 for a failure and positive for a return. After a line `LOOPAFTER S` the profile is repeated S seconds
+ * after its last event, up to AVAILABILITY_PROFILE_EVENTS_MAX events in all. On failure the caller has nothing to
+ * free. */
 int availability_parse(struct availability *availability, const char *text, unsigned launched,
                        availability_reader *reader, void *context, struct error *error);
 

@@ -19,7 +19,7 @@
 
 /* How long it takes to detect a dead rank: ten heartbeats of a second, as in common/mpi. */
 #define DETECT_NS UINT64_C(10000000000)
-/* The same for a node that has joined: the end of its stream is seen earlier, or three missed keep-alives. */
+/* The same for a node that has joined. It is shorter because the set sees that the stream to the node has ended. */
 #define POD_DETECT_NS UINT64_C(1000000000)
 #define LIMIT_NS      (UINT64_MAX / 4)
 
@@ -72,10 +72,8 @@ static int list_loads(struct simulation_run *run, const struct simulation *simul
     return run->loads != NULL ? 0 : -1;
 }
 
-/* --- nodes that join ("pods"): their ranks are numbered after those of the launch, in the order of joining --- */
-
 struct presence {
-    unsigned pod; /* index in run->config.pods + 1; 0: the node belongs to the launch, or is absent */
+    unsigned pod; /* index in run->config.pods, plus 1; 0: the node belongs to the launch, or is absent */
     unsigned rank;
     double speed;
 };
@@ -158,7 +156,6 @@ static int check_ranks(const struct availability *availability, const struct lis
                      SIMULATION_RANKS_MAX);
 }
 
-/* Appends the nodes' events to the run's faults, and sets its pods: one per arrival, as large as a launched node. */
 static int list_pods(struct simulation_run *run, const struct simulation *simulation, struct error *error)
 {
     const struct availability *availability = &simulation->availability;

@@ -22,7 +22,6 @@ struct simulation_run {
 int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error);
 void simulation_run_fini(struct simulation_run *run);
 
-/* Context of the callbacks with which the virtual cluster asks for network and costs. Borrows the simulation. */
 struct simulation_model {
     const struct simulation *simulation;
     unsigned *site;
@@ -32,6 +31,6 @@ int simulation_model_init(struct simulation_model *model, const struct simulatio
                           struct virtual_config *config, struct error *error);
 void simulation_model_fini(struct simulation_model *model);
 
-/* Writes trace, summary and report. Returns the exit status, or -1 if the run hung. */
+/* Writes trace, summary and report. Returns the exit status, or -1 if the run hung or memory ran out. */
 int simulation_print_result(const struct simulation *simulation, struct simulation_run *run,
                             const struct virtual_result *result, const char *version, struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated run in several orders. Real machines have no fixed order of simultaneous events, and one run is not
- * representative if the order decides which worker gets which chunk. Each seed gives an order. First, the loop times
- * of all orders are determined; then the run with the median time is repeated and shown. */
+/* Runs a simulation in several orders. Real machines have no fixed order of simultaneous events, and one run is not
+ * representative if the order decides which worker gets which chunk. Each seed gives an order. All orders are run to
+ * find their loop times; then the run with the median time is repeated and shown. */
 #include "deploy/simulate/simulation.h"
 
 #include <stdlib.h>
@@ -25,7 +25,6 @@ static int orders_run_once(struct simulation *simulation, const char *version, s
                            : simulation_run_virtual(simulation, version, error);
 }
 
-/* Finds the seed of the median run, and the range of loop times. Returns an exit status; negative: `error` is set. */
 static int orders_find_median(struct simulation *simulation, const char *version, struct error *error)
 {
     const unsigned count = simulation->repetitions;

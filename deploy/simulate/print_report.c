@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Summary and report of a simulated run: see print_report.h. */
+/* Prints the summary and writes the report of a simulated run: see print_report.h. */
 #include "deploy/simulate/print_report.h"
 
 #include "common/config/job.h"

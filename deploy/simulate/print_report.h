@@ -5,6 +5,7 @@
 #include "common/metrics/report.h"
 #include "deploy/simulate/simulation.h"
 
-/* Adds version and start-up time to the report, prints the summary and writes the report. Returns `status`, or
- * another exit status if the report cannot be written. */
+/* Adds the kernel, its values and the simulation to the report, prints the summary and writes the report. Returns
+ * `status`, or another exit status if the report cannot be written. If the run is only timed, it only stores the
+ * times. */
 int simulation_print_report(const struct simulation *simulation, struct report *report, int status);

@@ -11,7 +11,8 @@
 
 #include <stdlib.h>
 
-/* The rank that writes trace number i. Traces are in the order supermaster, masters of the launch, masters of pods. */
+/* Trace number i is written by this rank. Traces are in the order supermaster, masters of the launch, masters of
+ * pods. */
 static unsigned rank_of_noter(const struct virtual_config *config, unsigned i)
 {
     unsigned rank = i;

@@ -9,7 +9,7 @@
 struct simulation;
 struct virtual_config;
 
-/* All zero if there is no trace. The lists have `count` members and are owned. */
+/* All zero if there is no trace. The arrays have `count` elements and are owned. */
 struct sim_trace {
     struct trace_spool *spools;
     struct trace_sink **sinks;
@@ -17,11 +17,11 @@ struct sim_trace {
     unsigned count;
 };
 
-/* Opens the job's trace, unless the run is only timed. `config` lists the masters. Must be freed also on failure. */
+/* Opens the job's trace. Does nothing if the run is only timed, or without a supermaster. Call sim_trace_fini() also
+ * on failure. */
 int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, const struct virtual_config *config,
                    struct error *error);
 
-/* Merges the ranks' records into the trace file. The report lists the workers. */
 int sim_trace_end(struct sim_trace *trace, const struct simulation *simulation, const struct report *report,
                   struct error *error);
 void sim_trace_fini(struct sim_trace *trace);

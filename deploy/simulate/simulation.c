@@ -120,7 +120,6 @@ struct options simulation_options(void)
     return all;
 }
 
-/* Reads the options of the simulation, and keeps all others for the job. */
 static int read_words(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
     const struct options all = simulation_options();
@@ -148,7 +147,6 @@ static int read_words(struct simulation *simulation, int argc, char **argv, stru
     return more;
 }
 
-/* A built-in platform may have changes after a colon: ranger:bandwidth=8GB/s,byte=0.1ns. */
 static bool is_path(const char *name)
 {
     char described[PLATFORM_NAME_MAX];
@@ -193,7 +191,6 @@ static int make_platform(struct simulation *simulation, simulation_reader *reade
     } else if (platform_find(&simulation->platform, name, &inner) < 0) {
         return error_set(error, "--platform: %s", inner.text);
     }
-    /* ranks besides rank 0 and the masters: workers, less one with --dca, less those that are both */
     const unsigned with_leader = simulation->workers - simulation->dca - simulation_serving_workers(simulation);
     if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader,
                        simulation->setup.job.spec.threads, &inner) < 0)
@@ -355,7 +352,6 @@ static int read_availability(struct simulation *simulation, struct error *error)
     return 0;
 }
 
-/* Gives the simulated workers the speeds of the recorded ones, which are repeated if there are more workers. */
 static int separate_recorded_workers(struct simulation *simulation, struct error *error)
 {
     struct recorded_speeds *speeds = &simulation->recorded_speeds;
@@ -424,7 +420,7 @@ static int make_costs(struct simulation *simulation, struct error *error)
 {
     static const char *const words[] = {"separate", "simulate", "ignore"};
     if (!simulation->has_recorded && simulation->platform_name == NULL)
-        simulation->recorded = RECORDED_SIMULATE; /* the recorded machine is the only one that the user has named */
+        simulation->recorded = RECORDED_SIMULATE;
     if (make_costs_by_name(simulation, error) < 0)
         return -1;
     if (!simulation->has_recorded || costs_have_workers(simulation->costs))
@@ -445,7 +441,6 @@ static int simulation_check_dca(const struct simulation *simulation, struct erro
     return 0;
 }
 
-/* Refuses options of the job that have no effect in a simulated run. */
 static int simulation_check_job(const struct simulation *simulation, struct error *error)
 {
     const struct job *job = &simulation->setup.job;

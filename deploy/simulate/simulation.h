@@ -20,7 +20,7 @@
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
 enum simulation_recorded {
-    RECORDED_SEPARATE, /* converted to costs on a worker of mean speed */
+    RECORDED_SEPARATE, /* recorded costs are converted to those of a worker of mean speed */
     RECORDED_SIMULATE, /* the same, and the simulated workers get the recorded speeds */
     RECORDED_IGNORE,
 };
@@ -39,14 +39,15 @@ struct simulation_range {
 };
 
 struct simulation_times {
-    double elapsed_s, startup_s; /* of the loop, and before its first chunk is assigned */
+    double elapsed_s, startup_s;
 };
 
 struct run_at_hand {
     uint64_t order;
-    struct simulation_times *noted; /* receives the times, and nothing is printed; NULL: print; borrowed */
+    /* receives the times, and nothing is printed; NULL: results are printed; borrowed */
+    struct simulation_times *noted;
     struct simulation_range range;
-    /* Busy seconds, set by the run; negative: unknown. Of the masters, the busiest one counts. */
+    /* Busy seconds, set by the run; negative: unknown. `master_busy_s` is that of the busiest master. */
     double supermaster_busy_s, master_busy_s;
 };
 
@@ -55,24 +56,24 @@ struct simulation {
     enum simulation_backend backend;
     uint64_t break_after;
     char break_word[40];
-    bool dca; /* no supermaster: workers draw chunks themselves */
+    bool dca;
     struct worker_options dca_options;
-    const char *platform_name; /* a built-in platform, perhaps with changes, or a file */
-    const char *costs_name;    /* a file or a distribution; NULL: the kernel describes its costs */
+    const char *platform_name;
+    const char *costs_name;
     enum simulation_recorded recorded;
     bool has_recorded;
     const char *slowdown_text;
     const char *load_text;
     const char *slow_text, *fail_text;
     const char *availability_path;
-    uint64_t seed;         /* first seed of the order of simultaneous events; 0: fixed order */
-    unsigned repetitions;  /* number of seeds from `seed` on; 0: one run */
-    const char *jobs_path; /* file with the jobs of a set; NULL: one job */
+    uint64_t seed; /* first seed for the order of simultaneous events; 0: fixed order */
+    unsigned repetitions;
+    const char *jobs_path;
     unsigned jobs_at_once;
     enum simulation_format format;
     bool has_format;
     const struct option_row *refused;
-    /* [word_count] the job's command line from the program's name on; the list is owned, the words are borrowed */
+    /* [word_count] the job's command line, with the program's name first; the array is owned, the words are borrowed */
     char **words;
     int word_count;
     /* Derived from the options. Pointers are owned. */
@@ -80,10 +81,10 @@ struct simulation {
     struct platform platform;
     struct placement placement;
     struct costs *costs;
-    struct recorded_speeds recorded_speeds; /* empty if the file of costs does not name the worker of each line */
+    struct recorded_speeds recorded_speeds;
     double *worker_speeds;
     double *worker_loads; /* [workers] runnable processes on each core, including the worker */
-    double *rank_speeds;  /* [ranks] speed of work other than iterations */
+    double *rank_speeds;
     struct simulation_event *events;
     unsigned event_count;
     struct availability availability;
@@ -93,14 +94,13 @@ struct simulation {
 extern const struct options simulation_own_options;
 struct options simulation_options(void);
 
-/* Reads the command line from argv[1] on. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. simulation_fini() must be
- * called also on failure. Borrows from argv. */
+/* Reads the command line from argv[1] on, and borrows from it. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. Call
+ * simulation_fini() also on failure. */
 int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error);
 
 typedef int simulation_reader(void *context, const char *path, struct platform *platform, struct error *error);
 
-/* Prepares the request. `reader` reads SimGrid's files and may be NULL. Returns the same values as
- * simulation_read(). */
+/* Prepares the run. `reader` reads SimGrid's files and may be NULL. Returns the same values as simulation_read(). */
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error);
 void simulation_fini(struct simulation *simulation);
 
@@ -115,7 +115,7 @@ static inline unsigned simulation_worker_rank(const struct simulation *simulatio
     return !simulation->dca + simulation->masters + w - simulation_serving_workers(simulation);
 }
 
-/* Sets [workers] powers if the job gives them, to be freed by the caller; NULL: they are measured. */
+/* Sets [workers] powers, which the caller frees, or NULL if the job does not give powers and they are measured. */
 int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error);
 
 static inline double simulation_cost_ns(const struct simulation *simulation, uint64_t first, uint64_t count)
@@ -124,7 +124,7 @@ static inline double simulation_cost_ns(const struct simulation *simulation, uin
 }
 
 /* Run the simulation in virtual time, print the summary and write the report. Return an enum exit_status, or -1 if
- * the run is not possible. */
+ * the run is not possible. simulation_run_orders() calls the other two. */
 int simulation_run_dca(struct simulation *simulation, const char *version, struct error *error);
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The backend in virtual time: the ranks of deploy/simulate/virtual run on the nodes of a platform. */
+/* The backend in virtual time: runs the ranks of deploy/simulate/virtual on the nodes of a platform. */
 #include "common/util/error.h"
 #include "deploy/simulate/backend.h"
 
@@ -10,7 +10,7 @@ static double costs_of(void *context, uint64_t first, uint64_t count)
     return simulation_cost_ns(((const struct simulation_model *)context)->simulation, first, count);
 }
 
-/* Nodes that join are at the site of node 0. */
+/* Nodes that join later are at the site of node 0. */
 static unsigned site_of(const struct simulation_model *model, unsigned node)
 {
     return model->site[node < model->simulation->placement.nodes ? node : 0];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel in C with time steps: heat that spreads along a rod, whose ends stay at 0. Each step is a loop over the
- * cells. It needs all results of the step before, whichever workers have computed them.
+ * cells. It needs all results of the previous step, no matter which workers have computed them.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-kernel) heat.c -o heat.so
  *     hdss run ./heat.so cells=1000 steps=100 --output heat.npy */
@@ -22,7 +22,7 @@ static const struct hdss_param params[] = {
 struct heat {
     uint64_t cells;
     double rate;
-    double *before; /* cells after the previous step, with both ends; owned */
+    double *before;
 };
 
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
@@ -64,7 +64,6 @@ static int open_kernel(const union hdss_value *values, const struct hdss_loop *l
     return -1;
 }
 
-/* At the start the middle third of the rod is hot. */
 static int step(void *instance, uint64_t number, const void *results, char error[HDSS_ERROR_MAX])
 {
     (void)error;

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-/* in orbit.f90 */
 int orbit_run(int64_t first, int64_t count, int64_t columns, int64_t kept, int64_t skipped, double *x);
 
 enum { COLUMNS, KEPT, SKIPPED };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel in C with dependencies: a string that swings between two fixed ends. An iteration is a moment: the height of
- * each point follows from its heights in the two moments before, and from its neighbours in the last one. So iterations
- * must be computed in order, but many workers can go along the string at the same time, each some points behind the
- * worker that has the moments before.
+/* A kernel in C with dependencies: a string that swings between two fixed ends. An iteration is a moment: the height
+ * of each point follows from its heights in the previous two moments, and from its neighbours in the previous
+ * moment. So iterations must be computed in order, but many workers can go along the string at the same time, each
+ * some points behind the worker that has the previous moments.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-kernel) wave.c -o wave.so
  *     hdss run ./wave.so points=10000 moments=1000 --output wave.npy */
@@ -22,10 +22,10 @@ static const struct hdss_param params[] = {
 
 struct wave {
     uint64_t points;
-    double pull; /* square of the speed */
+    double pull;
 };
 
-/* What a chunk hands over, for each point: its last moment but one, and its last. */
+/* A chunk hands over two heights of each point: those of its last two moments, the earlier moment first. */
 struct pair {
     double earlier, later;
 };
@@ -64,7 +64,6 @@ static void close_kernel(void *instance)
     free(instance);
 }
 
-/* Before the first moment the string rests, pulled up in its middle. */
 static double plucked(const struct wave *wave, uint64_t x)
 {
     uint64_t from_end = x < wave->points - 1 - x ? x : wave->points - 1 - x;

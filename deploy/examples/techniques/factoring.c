@@ -21,7 +21,7 @@ struct factoring {
     uint64_t chunk;
 };
 
-/* ceil(R / (parts P)), which does not overflow: the size of the chunks of a batch that begins with R = `remaining`
+/* ceil(R / (parts P)), without overflow: the size of the chunks of a batch that begins with R = `remaining`
  * iterations. */
 static uint64_t chunk_of(const struct factoring *factoring, uint64_t remaining)
 {
@@ -50,8 +50,8 @@ static uint64_t next(void *state, const struct hdss_technique_request *request)
     return factoring->chunk;
 }
 
-/* The same for workers without a supermaster, which know only the number of the step: goes through all batches
- * before it. */
+/* The same as next() for workers without a supermaster, which know only the number of the step: goes through all
+ * earlier batches. */
 static uint64_t at(const void *state, uint64_t step)
 {
     const struct factoring *factoring = state;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the Fortran modules need C for: a communicator is an integer in Fortran, and a handle in C. The modules do the
- * rest with iso_c_binding.
+/* What the Fortran modules cannot do with iso_c_binding: a communicator is an integer in Fortran, and a handle in C.
  *
- * The Fortran type infoDLS has arrays that no C structure can have. So each is a C infoDLS on the heap, which fills
- * in the Fortran one through a structure of plain numbers. */
+ * The Fortran type infoDLS has arrays that no C structure can have. So each Fortran infoDLS has a C infoDLS on the
+ * heap, and is filled from it through a structure of plain numbers. */
 #include <mpi.h>
 
 #include "dls4lb/DLS.h"
@@ -82,7 +81,7 @@ void dls4lb_fortran_free(infoDLS *info)
     free(info);
 }
 
-/* The foremen's coordinator is counted in lastRank, but not in commSize. */
+/* The coordinator of the foremen is counted in lastRank, but not in commSize. */
 static size_t dls4lb_rank_count(const infoDLS *info)
 {
     int count = info->lastRank + 1 > info->commSize ? info->lastRank + 1 : info->commSize;

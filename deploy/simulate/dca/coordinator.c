@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* --dca two-sided, simulated: rank 0 keeps the counters. It serves requests after each of its chunks, and within a
- * chunk between two iterations: after as many iterations as take BREAK_NS, or as --break-after gives. Serving delays
+ * chunk after a number of iterations: as many as take BREAK_NS, or as many as --break-after gives. Serving delays
  * its own computation. While it has no chunk it serves at once.
  *
- * A request that arrives while it serves is put at the end of the queue. There is no event for a check that would
- * find nothing: the time of the next check is computed when a request arrives. */
+ * A request that arrives while rank 0 serves is put at the end of the queue. No event is scheduled for a check that
+ * would find nothing: the time of the next check is computed when a request arrives. */
 #include "common/config/rank_options.h"
 #include "common/dca/machine.h"
 #include "common/metrics/report.h"
@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* How long rank 0 is busy with a request and its answer, apart from sending and receiving: half the difference
+/* How long rank 0 is busy with a request and its answer, without sending and receiving them: half the difference
  * between the 458 ns that an asking rank waits and the 310 ns of a bare round trip (tests/bench/RESULTS.md,
  * benchmark dca). */
 #define EXCHANGE_NS  74
@@ -23,14 +23,14 @@
 #define ANSWER_BYTES 8
 
 struct coordinator {
-    unsigned *asked; /* [workers] ring buffer of workers with pending requests; owned */
+    unsigned *asked;
     unsigned first, count;
     bool looks;
     bool computes;
-    uint64_t done;      /* iterations of its chunk that were done at `resumed_ns` */
-    double resumed_ns;  /* when rank 0 began the chunk, or resumed it after serving */
-    uint64_t look_done; /* iterations of its chunk that will be done at the next check */
-    double served_ns;   /* end of rank 0's latest work other than its chunk */
+    uint64_t done;
+    double resumed_ns;
+    uint64_t look_done;
+    double served_ns;
 };
 
 static double coordinator_message_ns(const struct dca_run *run, unsigned w, double from_ns, double bytes)
@@ -76,7 +76,6 @@ static double coordinator_done_ns(const struct dca_run *run, uint64_t done)
                                             worker->machine.chunk.first + own->done, done - own->done);
 }
 
-/* Iterations done at the first check not before `at_ns`; the whole chunk if there is no such check. */
 static uint64_t coordinator_find_break(const struct dca_run *run, double at_ns)
 {
     const struct coordinator *own = run->coordinator;
@@ -104,7 +103,7 @@ static void coordinator_plan_look(struct dca_run *run, double at_ns)
     if (own->computes && at_ns > own->served_ns) {
         own->look_done = coordinator_find_break(run, at_ns);
         if (own->look_done == run->workers[0].machine.chunk.count)
-            return; /* coordinator_finish() serves the request at the end of the chunk */
+            return;
         look_ns = coordinator_done_ns(run, own->look_done);
     }
     own->looks = true;
@@ -142,14 +141,14 @@ static double coordinator_serve(struct dca_run *run, double at_ns)
 static void coordinator_look(struct dca_run *run, double at_ns)
 {
     struct coordinator *own = run->coordinator;
-    bool begins_later = own->resumed_ns > at_ns; /* rank 0 has not finished its own draw */
+    bool begins_later = own->resumed_ns > at_ns;
     own->looks = false;
     own->done = own->look_done;
     double served_ns = coordinator_serve(run, at_ns);
     own->resumed_ns = begins_later ? own->resumed_ns + (served_ns - at_ns) : served_ns;
 }
 
-/* Returns when the worker's chunk really ends: serving has delayed that of rank 0. */
+/* Returns 0 if serving has delayed the end of rank 0's chunk: then DRAWING_FINISHES is scheduled again. */
 static double coordinator_finish(struct dca_run *run, unsigned w, double at_ns)
 {
     struct coordinator *own = run->coordinator;
@@ -164,7 +163,6 @@ static double coordinator_finish(struct dca_run *run, unsigned w, double at_ns)
     return coordinator_serve(run, at_ns);
 }
 
-/* Rank 0 accesses the counters and measurements without a message. */
 static void coordinator_leave(struct dca_run *run, unsigned w, double at_ns)
 {
     const double bytes = dca_asked_bytes(run, w, ASKING_BYTES);
@@ -190,7 +188,7 @@ static void coordinator_drawn(struct dca_run *run, unsigned w, double at_ns)
     own->computes = run->workers[0].machine.state == DCA_COMPUTING;
     own->done = 0;
     own->resumed_ns = at_ns;
-    if (own->looks && own->computes) /* the check was planned for the previous chunk */
+    if (own->looks && own->computes)
         own->look_done = run->look_ns > at_ns ? coordinator_find_break(run, run->look_ns) : 0;
     if (!own->computes)
         own->served_ns = at_ns;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* --dca node, simulated: the workers of a node draw from a queue in shared memory one after the other, each in
- * QUEUE_NS. The first worker that finds it empty fetches a big chunk for the node from the counters in rank 0's window;
- * the others draw again after it has arrived. An assignment with --inject-delay holds a lock of the node.
+/* --dca node, simulated: the workers of a node draw from a queue in shared memory, one after the other; each draw
+ * takes QUEUE_NS. The first worker that finds the queue empty fetches a big chunk for the node from the counters in
+ * rank 0's window; the others draw again after it has arrived. An assignment with --inject-delay holds a lock of the
+ * node.
  *
- * With recall, the queue is refilled after a worker has found nothing left: the worker of the node that is first at
- * the end of an iteration gives up the rest of its chunk. This worker is determined when the queue is drained, so
- * there is no event for a check that would find nothing. */
+ * With recall, the queue is refilled after a worker has found nothing left: the first worker of the node that ends
+ * an iteration gives up the rest of its chunk. queues_plan_giver() determines this worker when the queue is drained,
+ * so that no event is needed for a check that would find nothing. */
 #include "common/config/rank_options.h"
 #include "common/dca/core_queue.h"
 #include "deploy/simulate/dca/run.h"
@@ -15,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a draw takes from a queue that two ranks of a node share (tests/bench/RESULTS.md, benchmark dca). One
- * rank alone takes 15. */
+/* How long a draw takes if two ranks of a node share the queue (tests/bench/RESULTS.md, benchmark dca); 15 for one
+ * rank. */
 #define QUEUE_NS 27
 
 #define NOBODY UINT32_MAX
@@ -26,11 +27,11 @@ struct simulated_queue {
     struct dca_view view;
     bool viewed;
     double free_ns;
-    unsigned first, last; /* linked list of workers that wait for a big chunk; NOBODY: empty */
+    unsigned first, last;
     unsigned workers;
     const unsigned *members;
     unsigned giver;
-    uint64_t giver_done; /* iterations of its chunk that it will have done then */
+    uint64_t giver_done;
 };
 
 static void queues_list_members(struct dca_run *run)
@@ -105,7 +106,6 @@ static double queues_done_ns(const struct dca_run *run, unsigned w, uint64_t don
            dca_compute_ns(run, w, worker->began_ns, worker->call_ns, worker->machine.chunk.first, done);
 }
 
-/* How many iterations of the chunk are done when the one that runs at `at_ns` ends. */
 static uint64_t queues_find_boundary(const struct dca_run *run, unsigned w, double at_ns)
 {
     uint64_t over = 0, not_over = run->workers[w].machine.chunk.count;
@@ -116,7 +116,6 @@ static uint64_t queues_find_boundary(const struct dca_run *run, unsigned w, doub
     return not_over;
 }
 
-/* If the queue is drained and wanted, determines which worker gives up a rest first. */
 static void queues_plan_giver(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
     double best_ns = INFINITY;
@@ -146,7 +145,7 @@ void queues_starve(struct dca_run *run, unsigned w, double at_ns)
     queues_plan_giver(run, node, at_ns);
 }
 
-/* Wakes the waiting workers. With SimGrid a worker may run and wait again before the next one is woken. */
+/* The list is cleared first: with SimGrid a woken worker may run and wait again before the next one is woken. */
 static void queues_wake(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
     unsigned waiting = node->first;
@@ -187,7 +186,7 @@ static void queues_give(struct dca_run *run, unsigned w, double at_ns)
     queues_wake(run, node, at_ns);
 }
 
-/* Makes a big chunk, or the end of the loop, available to all. The worker that fetched it draws first. */
+/* The worker that fetched the big chunk draws before those that waited for it. An empty `big` ends the loop. */
 void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns)
 {
     struct simulated_queue *node = queues_of(run, w);
@@ -218,7 +217,7 @@ void queues_draw(struct dca_run *run, unsigned w, double at_ns)
     else if (event.drawn.result == DCA_DRAWN)
         node->free_ns += dca_on_core_ns(run, w, node->free_ns, run->assignment_ns);
     else
-        queues_wake(run, node, node->free_ns); /* the loop ends: no worker has a rest to give up */
+        queues_wake(run, node, node->free_ns);
     dca_give(run, w, &event, node->free_ns);
     queues_plan_giver(run, node, at_ns);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated run without a supermaster (DCA): see run.h. Runs the machines, applies their actions, and makes the
- * report. */
+/* Runs the machines of a simulated run without a supermaster, applies their actions, and makes the report: see
+ * run.h. */
 #include "deploy/simulate/dca/run.h"
 
 #include "common/config/job.h"
@@ -157,7 +157,6 @@ static void drawing_sum_by_node(const struct simulation *simulation, const doubl
         sums[simulation->placement.node_of[w]] += speeds[w];
 }
 
-/* Sets the powers of workers or nodes, to be freed by the caller; NULL: chunks are not weighted. */
 static int drawing_make_powers(const struct dca_run *run, unsigned count, double **powers, struct error *error)
 {
     const struct simulation *simulation = run->simulation;
@@ -214,7 +213,7 @@ static int drawing_init_machines(struct dca_run *run, struct error *error)
     return run->core_ready ? 0 : -1;
 }
 
-/* A node that fails ends the run: only slowdowns remain in the list of faults. */
+/* Keeps only slowdowns in the list of faults, because a failing node ends the run. */
 static int drawing_init_faults(struct dca_run *run, struct error *error)
 {
     struct virtual_config *config = &run->given.config;

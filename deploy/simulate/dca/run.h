@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Internal interface of a simulated run without a supermaster (DCA). run.c passes events to the workers' machines
- * (common/dca/machine.h) and applies their actions; window.c (one-sided), coordinator.c (requests to rank 0) and
- * queues.c (queues of the nodes) model the duration of accesses to shared state. Clock and network come from a backend:
- * virtual time in virtual.c, SimGrid in deploy/simulate/simgrid/dca.c.
+ * (common/dca/machine.h) and applies their actions. window.c (one-sided), coordinator.c (requests to rank 0) and
+ * queues.c (queues of the nodes) model how long accesses to shared state take. Clock and network come from a
+ * backend: virtual time in virtual.c, SimGrid in deploy/simulate/simgrid/dca.c.
  *
- * Model: to draw a chunk a worker accesses the counters, one or two as the technique needs. From the answer it
- * calculates its chunk, then computes it and begins the next draw. All that a worker does, including calculation and
- * delays, takes longer on a slower core and while its node is slowed down; computing time is also multiplied by the
- * number of processes on the core. Accesses take effect in the order in which they arrive at the counters.
- * Deterministic: at equal times the lowest worker is first.
+ * Model: to draw a chunk a worker accesses one counter or two, as the technique needs. From the answer it calculates
+ * its chunk, computes it and begins the next draw. All work of a rank, including calculation and delays, takes
+ * longer on a slower core and while its node is slowed down; computing time is also multiplied by the number of
+ * processes on the core. Accesses take effect in the order in which they arrive at the counters. Events at the same
+ * time happen in the order of the workers, so a run is deterministic.
  *
- * All workers share one dca_core: published measurements are learned once, at the first following draw of any
- * worker. Each draw begins with an exchange, so this is equivalent to a dca_core per worker. */
+ * All workers share one dca_core: published measurements are learned once, at the next draw of any worker. Each draw
+ * begins with an exchange, so the result is the same as with a dca_core per worker. */
 #pragma once
 
 #include "common/dca/core.h"
@@ -24,11 +24,11 @@
 #include "deploy/simulate/virtual/perturb.h"
 
 enum drawing_event {
-    DRAWING_BEGINS, /* begins a draw, or checks its node's queue again */
+    DRAWING_BEGINS,
     DRAWING_ARRIVES,
     DRAWING_FINISHES,
     DRAWING_LOOKS,
-    DRAWING_LEAVES, /* this and RETURNS: a message departs, if a network carries it (SimGrid) */
+    DRAWING_LEAVES, /* DRAWING_LEAVES and DRAWING_RETURNS: a message departs. Only SimGrid uses them. */
     DRAWING_RETURNS,
     DRAWING_GIVES,
 };
@@ -41,41 +41,36 @@ struct drawing_worker {
     enum drawing_event due;
     bool is_due;
     double compute_ns;
-    double waited_ns; /* from the end of the previous chunk to the start of this one; 0: unknown */
+    double waited_ns;
     double call_ns;
-    double began_ns; /* start of the running chunk; negative: none yet */
+    double began_ns;
     double ended_ns;
-    unsigned behind; /* the next worker in the list of those that wait for the node's queue */
+    unsigned behind;
 };
 
 struct dca_run;
 
 struct dca_backend {
-    /* Schedules an event of the worker, which replaces its earlier one. A check of rank 0 is scheduled apart from
-     * these. */
+    /* Schedules an event of the worker, which replaces its earlier one. DRAWING_LOOKS is kept apart and replaces
+     * nothing. */
     void (*schedule)(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
-    /* Sends `bytes` from the worker to rank 0, where DRAWING_ARRIVES follows. */
     void (*ask)(struct dca_run *run, unsigned w, double at_ns, double bytes);
-    /* Sends the answer `counter` from rank 0 to the worker, for which dca_deliver() follows. */
     void (*reply)(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes);
 };
 
-/* How accesses to the counters are simulated: by dca_window, dca_coordinator or dca_queues. */
 struct dca_model {
     enum report_topology topology;
     int (*open)(struct dca_run *run, struct error *error);
     void (*close)(struct dca_run *run);
     void (*leave)(struct dca_run *run, unsigned w, double at_ns);
     void (*arrive)(struct dca_run *run, unsigned w, double at_ns);
-    /* Returns when a worker has received an answer that arrives at `there_ns`. NULL: it receives it at once. */
+    /* Returns when a worker has received an answer that arrives at `there_ns`. NULL: receiving takes no time. */
     double (*received_ns)(struct dca_run *run, unsigned w, double there_ns);
-    /* Called after the worker has begun a chunk, or has ended. */
     void (*drawn)(struct dca_run *run, unsigned w, double at_ns);
-    /* For DRAWING_FINISHES and DRAWING_LOOKS; NULL if no worker serves others. finish() returns when the worker
-     * begins its next draw, or 0 if its chunk ends later than planned: then it is called again. */
+    /* For DRAWING_FINISHES and DRAWING_LOOKS; both NULL if no worker serves others. finish() returns when the worker
+     * begins its next draw. It returns 0 if the chunk ends later than planned, and is called again at its end. */
     double (*finish)(struct dca_run *run, unsigned w, double at_ns);
     void (*look)(struct dca_run *run, double at_ns);
-    /* For DRAWING_GIVES; NULL if chunks are not cut. */
     void (*give)(struct dca_run *run, unsigned w, double at_ns);
 };
 
@@ -87,7 +82,7 @@ struct dca_run {
     const struct simulation *simulation;
     struct simulation_run given;
     struct perturbations perturbations;
-    double fails_ns; /* when a node fails and ends the run; INFINITY: never */
+    double fails_ns;
     unsigned failed_node;
     const struct dca_model *model;
     const struct dca_backend *backend;
@@ -99,12 +94,12 @@ struct dca_run {
     unsigned ended;
     double look_ns;
     struct report_worker *rows;
-    double calculation_ns, assignment_ns; /* with --inject-delay, on a core of speed 1 */
-    double free_ns;                       /* when all accesses to the window so far are over */
-    double locked_ns;                     /* when the last delayed assignment at the window ends */
+    double calculation_ns, assignment_ns;
+    double free_ns;
+    double locked_ns;
     struct coordinator *coordinator;
     struct simulated_queue *queues;
-    unsigned *members; /* [workers] ordered by node; owned by queues.c */
+    unsigned *members;
     double first_ns, end_ns;
     uint64_t chunks, refills, messages, bytes, recalls, recalled;
 };
@@ -113,11 +108,9 @@ int dca_run_init(struct dca_run *run, const struct simulation *simulation, const
                  void *context, struct error *error);
 void dca_run_fini(struct dca_run *run);
 int dca_run_say(struct dca_run *run, bool failed, const char *version);
-/* Handles an event of a worker that is due. LEAVES and RETURNS are events of the backend alone. */
 void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type);
 void dca_deliver(struct dca_run *run, unsigned w, uint64_t counter, double there_ns);
 void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
-/* Performs the worker's access to the counters. Returns the previous value if it is a FETCH_ADD. */
 uint64_t dca_access(struct dca_run *run, unsigned w);
 void dca_answer(struct dca_run *run, unsigned w, uint64_t counter, double at_ns);
 void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, double at_ns);
@@ -151,7 +144,6 @@ static inline const struct platform_link *dca_link(const struct dca_run *run, un
     return platform_link_between(&run->simulation->platform, node[node_of[0]], node[node_of[w]]);
 }
 
-/* Duration, from `from_ns` on, of a kernel call that costs `call_ns` besides its iterations. */
 static inline double dca_compute_ns(const struct dca_run *run, unsigned w, double from_ns, double call_ns,
                                     uint64_t first, uint64_t count)
 {

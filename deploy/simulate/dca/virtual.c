@@ -14,8 +14,8 @@ struct virtual_drawing {
     bool out_of_memory;
 };
 
-/* The heap orders by whole nanoseconds. Events within one nanosecond are ordered by its fraction in units of 2^-36
- * ns, then by worker (with a seed, by a random number for each worker), then by type. */
+/* The heap orders events by whole nanoseconds. This number orders those within one nanosecond: by the fraction in
+ * units of 2^-36 ns, then by worker (with a seed, by a random number for each worker), then by type. */
 static uint64_t virtual_order(uint64_t seed, double at_ns, unsigned w, enum drawing_event type)
 {
     const uint64_t rest = (uint64_t)ldexp(at_ns - floor(at_ns), 36);
@@ -36,7 +36,7 @@ static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum
         heap_push_ordered(&own->heap, future, virtual_order(run->simulation->at_hand.order, at_ns, w, type)) < 0;
 }
 
-/* Latency between worker and counters. A seed makes it vary between 0.5 and 1.5 times the link's. */
+/* Latency between worker and counters. A seed makes it vary between 0.5 and 1.5 times the latency of the link. */
 static double virtual_way_ns(struct dca_run *run, unsigned w)
 {
     struct virtual_drawing *own = run->context;
@@ -51,20 +51,17 @@ static void virtual_ask(struct dca_run *run, unsigned w, double at_ns, double by
     dca_schedule(run, at_ns + virtual_way_ns(run, w), w, DRAWING_ARRIVES);
 }
 
-/* Delivers the answer at once, because nothing else happens to the worker before it arrives. */
 static void virtual_reply(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes)
 {
     (void)bytes;
     dca_deliver(run, w, counter, at_ns + virtual_way_ns(run, w));
 }
 
-/* False for an event that another one has replaced. */
 static bool virtual_is_due(const struct drawing_worker *worker, uint64_t at_ns, enum drawing_event type)
 {
     return worker->is_due && worker->due == type && (uint64_t)worker->due_ns == at_ns;
 }
 
-/* Runs until no event is left. Returns true if a node has failed. */
 static bool virtual_run_drawing(struct dca_run *run, struct virtual_drawing *own)
 {
     struct future *future;

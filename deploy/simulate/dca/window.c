@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* --dca rma, simulated: the counters are in a window of rank 0. The window performs one access at a time, in ATOMIC_NS,
- * which keeps no core busy. Besides, an access takes the latency in both directions; on the node of rank 0 it is an
- * atomic memory operation and takes none.
+/* --dca rma, simulated: the counters are in a window of rank 0. The window performs one access at a time, each in
+ * ATOMIC_NS, and no core is busy with it. An access also takes the latency of the link in both directions; on the
+ * node of rank 0 it is an atomic memory operation without latency.
  *
  * An assignment that --inject-delay delays holds a ticket lock: the worker draws a ticket, polls the current number
  * until it is its turn, accesses the counter, waits for the delay and increments the number. Each of these is a
@@ -28,7 +28,6 @@ void dca_window_leave(struct dca_run *run, unsigned w, double at_ns)
     run->backend->ask(run, w, at_ns, ACCESS_BYTES);
 }
 
-/* When an access is done that reaches the window at `at_ns`. */
 static double window_through_ns(struct dca_run *run, double at_ns)
 {
     run->messages++;
@@ -37,7 +36,6 @@ static double window_through_ns(struct dca_run *run, double at_ns)
     return run->free_ns;
 }
 
-/* When the last access is done for a ticket that was drawn at `at_ns`. */
 static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
 {
     const double way_ns = run->workers[w].way_ns, round_ns = 2 * way_ns + ATOMIC_NS;
@@ -51,8 +49,8 @@ static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
     return run->locked_ns;
 }
 
-/* The worker's record is written at `through_ns`. Returns when the worker has read all records; reading keeps the
- * window free. */
+/* The worker's record is written at `through_ns`. Returns when the worker has read the records of all workers;
+ * reading does not delay other accesses. */
 static double window_read_all_ns(struct dca_run *run, unsigned w, double through_ns)
 {
     const struct platform_link *link = dca_link(run, w);

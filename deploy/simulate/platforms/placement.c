@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-/* The platform's node for number i of `used` nodes, which are spread evenly over the platform. */
 static unsigned placement_spread(const struct platform *platform, unsigned i, unsigned used)
 {
     return (unsigned)((uint64_t)i * platform->nodes / used);
@@ -18,7 +17,6 @@ static uint64_t placement_cores_of(const struct platform *platform, unsigned use
     return cores;
 }
 
-/* Returns how many nodes have enough cores for the ranks. The platform as a whole has enough. */
 static unsigned nodes_for(const struct platform *platform, uint64_t ranks)
 {
     uint64_t largest = 1;
@@ -32,12 +30,11 @@ static unsigned nodes_for(const struct platform *platform, uint64_t ranks)
 
 struct cursor {
     const struct platform *platform;
-    unsigned *node_of; /* [ranks]; NULL: only find out whether there is room */
+    unsigned *node_of;
     unsigned used;
     unsigned node, core;
 };
 
-/* Places a rank on the next `cores` cores of one node. Returns false if no node has so many left. */
 static bool placement_put(struct cursor *cursor, unsigned rank, unsigned cores)
 {
     while (cursor->node < cursor->used) {
@@ -69,8 +66,8 @@ static bool placement_put_all(const struct placement *placement, struct cursor *
     return has_room;
 }
 
-/* Finds the smallest number of nodes with room for all ranks. If workers have several threads, some cores of a node
- * may remain unused. */
+/* Workers with several threads may leave cores of a node unused, so that more nodes are needed than the number of
+ * cores suggests. */
 static bool placement_find_nodes(struct placement *placement, const struct platform *platform, uint64_t cores)
 {
     for (unsigned used = nodes_for(platform, cores); used <= platform->nodes; used++) {

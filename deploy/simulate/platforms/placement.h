@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Placement of the ranks of a simulated run: each rank has a core of its own, and a worker with several threads has as
+/* Placement of the ranks of a simulated run: each rank has its own core, and a worker with several threads has as
  * many cores of one node.
  *
- * Rank 0 is the supermaster, followed by masters and workers. Cores are filled node by node: the supermaster, then
- * each master followed by its share of the workers, so that masters are on the same node as their first workers. If
- * the platform has more nodes than needed, evenly spread ones are used, so that fast and slow nodes and all sites
- * are represented. */
+ * Rank 0 is the supermaster, followed by masters and workers. Cores are filled node by node: first the supermaster,
+ * then each master and its share of the workers, so that a master is on the same node as its first workers. If the
+ * platform has more nodes than needed, evenly spread nodes are used, to include fast and slow nodes and all sites. */
 #pragma once
 
 #include "common/util/error.h"
@@ -15,7 +14,7 @@ struct placement {
     unsigned ranks, masters, workers;
     unsigned threads;
     unsigned nodes;
-    unsigned *node_of; /* [ranks] index among the nodes in use */
+    unsigned *node_of;
     unsigned *platform_node;
     double *speed;
 };

@@ -33,7 +33,6 @@ struct unit {
 static const struct unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
 static const struct unit rates[] = {{"GB/s", 1}, {"MB/s", 1e-3}, {"kB/s", 1e-6}, {NULL, 0}};
 
-/* Parses "2.3us" as nanoseconds or "1GB/s" as bytes per nanosecond. Returns -1 for another unit or a negative value. */
 static int parse_quantity(const char *text, const struct unit *units, double *value)
 {
     for (; units->name != NULL; units++) {
@@ -44,7 +43,7 @@ static int parse_quantity(const char *text, const struct unit *units, double *va
         memcpy(number, text, length - tail);
         number[length - tail] = '\0';
         if (number_parse_real(number, value) < 0 || *value < 0)
-            continue; /* "1ms" also ends in "s": try the next unit */
+            continue;
         *value *= units->factor;
         return 0;
     }
@@ -188,7 +187,6 @@ static int take_statement(struct platform *platform, const struct statement *sta
                      statement->line, statement->name);
 }
 
-/* Copies the next word, an empty one at the end of the line, and returns what follows it; NULL if it is too long. */
 static const char *next_word(const char *text, char word[WORD_MAX])
 {
     text += strspn(text, BLANKS);
@@ -278,7 +276,6 @@ int platform_parse(struct platform *platform, const char *text, struct error *er
     return platform_complete(platform, statement.line, error);
 }
 
-/* Lists the names of the platforms after a guess at the one that `meant` may stand for. */
 static void list_names(const char *meant, char *text, size_t size)
 {
     struct suggestion nearest;
@@ -294,7 +291,6 @@ static void list_names(const char *meant, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", platform_names[i]);
 }
 
-/* Changes the number of nodes, and keeps the proportions of the groups. */
 static void resize(struct platform *platform, unsigned nodes)
 {
     uint64_t before = 0, whole = platform->nodes;
@@ -314,7 +310,7 @@ static int change(struct platform *platform, const char *spec, const char *chang
     double quantity;
     while (*changes != '\0') {
         size_t length = strcspn(changes, ",");
-        bool is_long = length >= sizeof word; /* a word that was cut off would mean something else */
+        bool is_long = length >= sizeof word; /* a truncated word might be accepted with another meaning */
         snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, changes, is_long ? "..." : "");
         if (strncmp(word, "nodes=", 6) == 0 &&
             parse_count(word + 6, platform->groups, PLATFORM_NODES_MAX, &number) == 0) {

@@ -36,20 +36,20 @@ struct platform_link {
     double bytes_per_ns;
 };
 
-/* How long a worker is busy with iterations that cost nothing: measured on an AMD EPYC with
- * tests/bench/free_iterations.c. A cold call was measured between real ranks (tests/bench/bench_first.py). */
+/* Time of a worker for iterations that cost nothing: measured on an AMD EPYC with tests/bench/free_iterations.c. A
+ * cold call was measured between real ranks (tests/bench/bench_first.py). */
 #define PLATFORM_CALL_NS      30.0
 #define PLATFORM_COLD_NS      550.0
 #define PLATFORM_ITERATION_NS 2.5
 
-/* How long a rank is busy with anything but iterations, on a core of speed 1. */
+/* How long a core of speed 1 is busy with anything but the body of the loop. */
 struct platform_service {
     double event_ns;
     double message_ns;
     double byte_ns;
     double calculation_ns;
-    double call_ns; /* per kernel call of a worker */
-    double cold_ns; /* per kernel call after the core has done other work */
+    double call_ns;
+    double cold_ns; /* per kernel call after the core has done other work: its caches are cold */
     double iteration_ns;
 };
 
@@ -66,15 +66,14 @@ struct platform {
 
 int platform_parse(struct platform *platform, const char *text, struct error *error);
 
-/* The built-in platforms: their names, ended by NULL, and the text of one; NULL for an unknown name. */
+/* platform_names[] ends with NULL. platform_described() returns NULL for an unknown name. */
 extern const char *const platform_names[];
 const char *platform_described(const char *name);
 
 /* Finds a built-in platform and applies changes: NAME or NAME:nodes=N,cores=C,bandwidth=8GB/s,byte=0.1ns. The groups
- * keep their proportions. `bandwidth` is that of the network, `byte` that of the service. */
+ * keep their proportions. `bandwidth` changes the network, `byte` the service. */
 int platform_find(struct platform *platform, const char *spec, struct error *error);
 
-/* Nodes are numbered from 0 in the order of the groups. */
 const struct platform_nodes *platform_node(const struct platform *platform, unsigned node);
 
 const struct platform_link *platform_link_between(const struct platform *platform, unsigned node, unsigned other);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated rank that serves and computes: see rank.h. worker/job/beside.c is the same for a real rank. */
+/* A simulated rank that serves and computes: see rank.h. worker/job/beside.c is the same for real ranks. */
 #include "common/machine/computing.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"

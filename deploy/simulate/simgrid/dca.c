@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See dca.h. Each worker is a SimGrid actor that sleeps until its next event. It sends its request to the host of
- * rank 0 and also the answer back to itself: no receiver is needed, because the model knows beforehand when rank 0
+/* See dca.h. Each worker is a SimGrid actor that sleeps until its next event. It sends its own request to the host
+ * of rank 0, and also carries the answer back: no receiver is needed, because the model knows beforehand when rank 0
  * serves. A second actor serves for rank 0, because a sleep cannot be interrupted. */
 #include "deploy/simulate/simgrid/dca.h"
 
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* SimGrid takes times that differ by less for equal. */
+/* SimGrid treats times that differ by less than this as equal. */
 #define SAME_NS 0.5
 
 struct seat {
@@ -46,7 +46,7 @@ static double actor_now_ns(void)
     return simgrid_get_clock() * 1e9;
 }
 
-/* The woken actor may run and wait again before sg_sem_release() returns. */
+/* `waits` is cleared first: the woken actor may run and wait again before sg_sem_release() returns. */
 static void actor_wake(struct seat *seat)
 {
     const bool waits = seat->waits;
@@ -59,7 +59,7 @@ static void actor_schedule(struct dca_run *run, double at_ns, unsigned w, enum d
 {
     struct network *network = run->context;
     struct seat *seat = type == DRAWING_LOOKS ? &network->looker : &network->seats[w];
-    (void)at_ns; /* dca_schedule() has stored it in the run */
+    (void)at_ns;
     seat->due = true;
     seat->type = type;
     actor_wake(seat);
@@ -79,7 +79,6 @@ static void actor_reply(struct dca_run *run, unsigned w, uint64_t counter, doubl
     dca_schedule(run, at_ns, w, DRAWING_RETURNS);
 }
 
-/* Takes the time of the message, none on the node of the counters. */
 static void actor_carry(const struct network *network, const struct seat *seat, bool back)
 {
     sg_host_t first = network->seats[0].host;
@@ -119,8 +118,8 @@ static void actor_sleep_until(double at_ns)
         sg_actor_sleep_for(left_ns * 1e-9);
 }
 
-/* Sleeps until the worker's event is due. Returns false if another event may have replaced it because chunks are
- * cut. */
+/* Sleeps until the worker's event is due, and returns true. If the running chunk may be cut, the actor may be woken
+ * earlier. Then returns false, because another event may have replaced this event. */
 static bool actor_await_due(struct seat *seat, double at_ns)
 {
     const struct dca_run *run = seat->run;
@@ -184,7 +183,6 @@ static void actor_fail(int argc, char **argv)
         actor_wake(&network->seats[w]);
 }
 
-/* Messages take exactly the latency and bandwidth of their links, as in simgrid.c. */
 static void actors_start_engine(const char *platform)
 {
     char *words[] = {(char[]){"hdss-simgrid"},
@@ -201,7 +199,6 @@ static void actors_start_engine(const char *platform)
     simgrid_load_platform(platform);
 }
 
-/* SimGrid reads platforms from files only. The file is removed afterwards. */
 static int actors_load_platform(const struct simulation *simulation, const struct simgrid_file *file,
                                 struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the hosts of a SimGrid platform file. SimGrid exits if a file is invalid, and loads only one platform in the
- * life of a process. So a child process reads the file and reports its hosts, or errors. */
+/* Reads the hosts of a SimGrid platform file. SimGrid exits if a file is invalid, and can load only one platform in
+ * a process. So a child process reads the file and reports its hosts, or errors. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include "common/util/grow.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Prints one line per host, in the child process. SimGrid's own messages go to the same pipe. */
+/* SimGrid's own messages go to the same pipe as the lines of the hosts. */
 static _Noreturn void tell_hosts(const char *path, int pipe)
 {
     char name[] = "hdss", quiet[] = "--log=root.thres:error", form[] = "--log=root.fmt:%m%n";
@@ -74,7 +74,6 @@ static int add_host(struct simgrid_file *file, const char *name)
     return file->hosts[file->count] != NULL ? (int)file->count++ : -1;
 }
 
-/* A line is a host or a message of SimGrid. `said` keeps the first message. */
 static int sim_file_take_line(struct simgrid_file *file, struct platform *platform, char *line, char *said,
                               struct error *error)
 {
@@ -87,7 +86,7 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
         return 0;
     }
     if (cores < 1 || !(speed > 0))
-        return 0; /* a router or the like: no rank can run there */
+        return 0;
     if (file->count == 0)
         file->flops_per_ns = speed * 1e-9;
     if (add_host(file, line + length) < 0)
@@ -98,7 +97,7 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
     return 0;
 }
 
-/* The service times are those of a built-in platform, whose nodes are not used. */
+/* SimGrid files have no service times: takes those of the built-in platform `cluster`, but not its nodes. */
 static int begin_platform(struct platform *platform, const char *path, struct error *error)
 {
     if (platform_find(platform, "cluster", error) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The module that SMPI starts for each rank. It loads the module of the rank's daemon and runs it. All ranks are in
- * one process, which has passed the run to this module. */
+/* SMPI starts this module for each rank. The module loads the module of the rank's daemon and runs it. All ranks are
+ * in one process; simulated_set_run() gives them the run before they start. */
 #include "deploy/simulate/simgrid/run.h"
 #include "proto/message.h"
 

@@ -3,7 +3,8 @@
  *
  * Actors are not killed, because SMPI ends the run if a message goes to a missing actor. Instead, a failed rank
  * stops computing, sending and receiving at once, and waits for the end of the run. Messages that would arrive later
- * are not sent. The ranks that watch it are notified when heartbeats would show the failure, as in virtual time. */
+ * are not sent. The ranks that watch it are notified when missing heartbeats would show the failure, as in virtual
+ * time. */
 #include "deploy/simulate/simgrid/rank.h"
 
 #include "common/carrier/words.h"
@@ -54,8 +55,7 @@ uint64_t simulated_next_look(const struct simulated_rank *self)
     return notice != NULL && notice->at_ns < next_ns ? notice->at_ns : next_ns;
 }
 
-/* Reports the next failure to this rank, as common/mpi/detect.c does for dead processes. A rank that has lost the
- * supermaster ends. */
+/* common/mpi/detect.c does the same for dead processes. A rank that has lost the supermaster ends. */
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 {
     struct simulated_rank *self = simulated_self();
@@ -64,7 +64,7 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
     while (!self->is_gone && (notice = next_notice(self)) != NULL && notice->at_ns <= simulated_now()) {
         self->notices++;
         if (self->run->standings[notice->lost].has_left)
-            continue; /* it left before its failure was due */
+            continue;
         if (notice->lost == self->run->topology->supermaster)
             self->is_gone = true;
         else {
@@ -74,7 +74,7 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
     }
 }
 
-/* Ranks that wait for a message of the supermaster would wait forever. */
+/* After the supermaster has left, ranks that wait for its messages would wait forever. */
 static void wake_others(const struct simulated_run *run)
 {
     for (unsigned rank = 0; rank < run->topology->ranks; rank++)
@@ -85,7 +85,7 @@ static void wake_others(const struct simulated_run *run)
 void simulated_leave(struct simulated_rank *self)
 {
     struct simulated_run *run = self->run;
-    run->end_ns = simulated_now(); /* each rank overwrites it: the last one's time remains */
+    run->end_ns = simulated_now();
     run->standings[self->rank].has_left = !self->is_gone;
     if (!simulated_may_fail(run))
         return;

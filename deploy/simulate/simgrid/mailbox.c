@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The mailbox of a simulated rank: how the rank waits for messages, and in which order it takes them.
  *
- * It waits in MPI_Waitany for a message or an alarm. Polling would cost simulated time that real ranks do not spend, or
- * real time of the simulation.
+ * It waits in MPI_Waitany for a message or an alarm. Polling would cost simulated time that real ranks do not spend,
+ * or real time of the simulation.
  *
  * SMPI assigns a message to a receive when the message is sent, and latencies differ. If messages were taken in the
- * order of the receives, as by a real rank, one that has arrived would wait for another from a distant site. So
- * messages are taken in order of arrival, but those of one sender in order of sending, because a short message might
- * overtake a long one. Receive number n takes the n-th message sent to this rank, whose sender is in the inbox. */
+ * order of the receives, as by a real rank, a message that has arrived would wait for another message from a distant
+ * site. So messages are taken in order of arrival. Messages of the same sender are taken in order of sending,
+ * because a short message might overtake a long one. Receive number n takes the n-th message sent to this rank,
+ * whose sender is in the inbox. */
 #include "common/carrier/words.h"
 #include "deploy/simulate/simgrid/rank.h"
 #include "deploy/simulate/simgrid/module.h"
@@ -26,23 +27,23 @@ enum receive_state { RECEIVE_WAITS, RECEIVE_HAS, RECEIVE_TAKEN };
 
 struct receive {
     enum receive_state state;
-    uint64_t number; /* number of the message that it takes */
+    uint64_t number;
     uint64_t arrival;
     struct carrier_status status;
 };
 
 struct mailbox {
     struct simulated_run *run;
-    struct net *net; /* of the runtime, which owns the receives; NULL: no receive has been started */
+    struct net *net; /* belongs to the runtime and has the receives; NULL: no receive has been started */
     unsigned rank;
     struct receive receives[RECEIVES_MAX];
     unsigned receive_count;
-    unsigned waiting[RECEIVES_MAX]; /* [waiting_count] indices of receives, in the order of their messages */
+    unsigned waiting[RECEIVES_MAX];
     unsigned waiting_count;
     uint64_t started, arrived;
     uint64_t alarm_ns;
     sg_actor_t alarm;
-    bool rings; /* `alarm` is about to send, and may hold a lock */
+    bool rings; /* the actor `alarm` is about to send, and may hold a lock */
     unsigned alarms_sent;
     carrier_request alarm_request;
 };
@@ -149,7 +150,6 @@ static void note_arrival(struct mailbox *mailbox, unsigned n, const MPI_Status *
                           "SimGrid has matched messages in another order than they were sent");
 }
 
-/* False if an earlier message of the same sender is in transit. */
 static bool may_be_taken(const struct mailbox *mailbox, const struct receive *receive)
 {
     unsigned from = (unsigned)receive->status.source;
@@ -162,7 +162,6 @@ static bool may_be_taken(const struct mailbox *mailbox, const struct receive *re
     return true;
 }
 
-/* The receive whose message is to be taken next, or receive_count. */
 static unsigned next_arrived(const struct mailbox *mailbox)
 {
     unsigned next = mailbox->receive_count;
@@ -175,7 +174,7 @@ static unsigned next_arrived(const struct mailbox *mailbox)
     return next;
 }
 
-/* Lists requests in order of waiting, because MPI_Waitany returns the first of those that are complete. */
+/* Lists the requests in the order of `waiting`, because MPI_Waitany returns the first complete request. */
 static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
 {
     for (unsigned n = 0; n < mailbox->waiting_count; n++)
@@ -183,7 +182,6 @@ static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
     return (int)mailbox->waiting_count;
 }
 
-/* Records messages that arrived while this rank computed; while it waits each is recorded when it arrives. */
 static void look_at_mail(struct mailbox *mailbox)
 {
     MPI_Request requests[RECEIVES_MAX];
@@ -214,7 +212,6 @@ bool mailbox_find(struct net *net, struct carrier_status *status)
     return true;
 }
 
-/* Sleeps and sends the alarm, in another actor of the same rank. */
 static void give_alarm(int argc, char **argv)
 {
     struct mailbox *mailbox = sg_actor_self_get_data();
@@ -232,7 +229,7 @@ static void await_alarm(struct mailbox *mailbox)
         mailbox->alarm_request = carrier->irecv(carrier_word_of_comm(MPI_COMM_WORLD), CARRIER_ANY, TAG_ALARM, NULL, 0);
 }
 
-/* An alarm that comes too early does no harm. */
+/* An earlier alarm is kept, because an alarm that comes too early is harmless. */
 static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
 {
     if (mailbox->alarm_ns <= at_ns)
@@ -247,7 +244,7 @@ static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
     sg_actor_start(mailbox->alarm, give_alarm, 0, NULL);
 }
 
-/* Another rank may have sent this alarm, if the own one has not rung. */
+/* If the alarm of this rank has not rung, the message is from another rank: see mailbox_wake(). */
 static void hear_alarm(struct mailbox *mailbox)
 {
     mailbox->alarm_request = 0;
@@ -262,10 +259,9 @@ static void hear_alarm(struct mailbox *mailbox)
 void mailbox_wake(unsigned rank)
 {
     carrier_request request = carrier->isend(carrier_word_of_comm(MPI_COMM_WORLD), (int)rank, TAG_ALARM, NULL, 0);
-    carrier->release(&request); /* not waited for, because the rank may be computing and never receive it */
+    carrier->release(&request); /* no waiting: the rank may be computing and never receive it */
 }
 
-/* Receives, data messages, boundary data and the alarm. Nothing waits for sends. */
 #define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)
 
 static int add_request(carrier_request **owners, int count, carrier_request *request)
@@ -285,7 +281,6 @@ static int list_others(struct mailbox *mailbox, carrier_request **owners, int co
     return add_request(owners, count, &mailbox->alarm_request);
 }
 
-/* Sets the completed request to 0, by which net.c sees it. */
 static void wait_for_any(struct mailbox *mailbox)
 {
     MPI_Request requests[REQUESTS_MAX];

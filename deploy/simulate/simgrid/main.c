@@ -19,8 +19,6 @@ static int read_platform(void *context, const char *path, struct platform *platf
     return simgrid_read_file(context, path, platform, error);
 }
 
-/* Runs the simulation, prints the summary and writes the report. `file` is the SimGrid file of the platform, without
- * hosts if there is none. Returns an enum exit_status, or -1 if it cannot run. Only once per process. */
 static int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_file *file, const char *folder,
                                   struct error *error)
 {

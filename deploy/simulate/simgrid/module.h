@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the modules offer to the launcher, which loads one per daemon. */
+/* The interface between the module of a daemon and the launcher, which loads it. */
 #pragma once
 
 #include "deploy/simulate/simgrid/run.h"

@@ -8,7 +8,6 @@
 
 #include <unistd.h>
 
-/* Small, because hundreds of ranks share one process. */
 #define SENDS 8
 
 static int quiet_prepare(struct runtime *runtime, struct error *error)
@@ -17,7 +16,6 @@ static int quiet_prepare(struct runtime *runtime, struct error *error)
     return 0;
 }
 
-/* A rank watches all others; loss.c decides which failures it is notified of. */
 static int watch_all_peers(struct runtime *runtime)
 {
     if (peers_init(&runtime->peers, runtime->ranks) < 0)

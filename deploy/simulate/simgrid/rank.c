@@ -98,8 +98,8 @@ int simulated_store(void *context, const struct part *part, const void *data, ui
     return 0;
 }
 
-/* A rank is busy with an event before it sends the first message, and with each message before this one departs. The
- * rest of that work is added to the next event, so that a waiting rank is not woken for it. */
+/* A rank is busy with an event before it sends the first message, and with each message before the message departs.
+ * The remaining work for this event is added to the next event, so that a waiting rank is not woken for it. */
 static void simulated_step(void *self, const struct event *event, struct actions *actions)
 {
     struct simulated_rank *rank = self;

@@ -19,23 +19,21 @@ struct simulated_rank {
     unsigned rank;
     struct machine machine;
     struct mailbox *mailbox;
-    double owed_ns; /* work, on a core of speed 1, that is done but has not yet taken simulated time */
+    double owed_ns; /* work that is done but has not yet taken simulated time, in ns on a core of speed 1 */
     uint64_t owed_at_ns;
     bool computed;
-    uint64_t ends_ns; /* when the rank fails; NEVER: it does not fail */
-    uint64_t look_ns; /* when the rank must stop waiting because a step ends; NEVER: no step ends */
+    uint64_t ends_ns;
+    uint64_t look_ns;
     bool has_failed;
-    bool is_gone; /* the rank has failed or lost the supermaster, and does nothing any more */
+    bool is_gone;
     unsigned notices;
 };
 
 #define SIMULATED_FAILED (-2)
 
-/* Drives the machine to its end, after MPI_Init, and returns its status. */
 int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
                     const struct effects *effects);
 
-/* Like simulated_drive(), for a rank that serves and computes: adds the machine of a worker. */
 int simulated_drive_beside(struct simulated_run *run, unsigned rank, const struct machine *server,
                            const struct effects *effects);
 
@@ -48,12 +46,10 @@ struct simulated_rank *simulated_self(void);
 
 double simulated_speed(void);
 
-/* Returns how long work takes that begins now and takes `ns` on a core of speed 1. */
+/* Returns how long work of `ns` (on a core of speed 1) takes on this rank from now on. */
 double simulated_core_ns(const struct simulated_rank *self, double ns);
 
-/* Keeps the core busy for `core_ns`, or until the rank fails. */
 void simulated_execute(struct simulated_rank *self, double core_ns);
-/* Does the owed work, then work of `ns` on a core of speed 1. */
 void simulated_work(struct simulated_rank *self, double ns);
 int simulated_store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
 
@@ -67,15 +63,14 @@ static inline bool simulated_may_fail(const struct simulated_run *run)
 
 void simulated_come(struct simulated_rank *self);
 bool simulated_reaches(const struct simulated_rank *self, unsigned to);
-/* Notes whether the rank has failed, or the supermaster has left without it. */
 void simulated_note_end(struct simulated_rank *self);
-/* Returns when the rank must stop waiting next, because it fails, gets a notice, or a step ends; NEVER: not at all. */
+/* Returns when the rank must stop waiting because it fails, gets a notice, or a step ends; NEVER if none of these is
+ * due. */
 uint64_t simulated_next_look(const struct simulated_rank *self);
 /* Ends the rank. If failures are configured it first waits for the end of all others, so that their messages have a
  * receiver. */
 void simulated_leave(struct simulated_rank *self);
 
-/* Reports one failed rank to the table of peers. The runtime calls it again for the next one. */
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns);
 
 struct mailbox *mailbox_new(struct simulated_run *run, unsigned rank);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Input and output of the ranks of a run on SimGrid's simulated MPI (SMPI).
  *
- * All ranks are in one process and share this structure. They write only what is said to be written. */
+ * All ranks are in one process and share this structure. Comments name the members that a rank writes. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The senders of the control messages to a rank that are not taken yet. Senders write it: message n is from from[n %
- * capacity]. */
+/* The senders of the control messages that a rank has not taken yet. The senders write it: message n is from from[n
+ * % capacity]. */
 struct inbox {
     uint32_t *from;
     size_t capacity;
     uint64_t sent;
-    uint64_t taken; /* all messages below this number are taken, and perhaps later ones */
+    uint64_t taken; /* the rank has taken all messages below this number, and perhaps later ones */
 };
 
 struct standing {
@@ -26,11 +26,11 @@ struct simulated_run {
     const struct virtual_config *config;
     const struct topology *topology;
     struct hello *hellos;
-    const double *speeds; /* [workers] replace measured speeds; NULL: measured */
+    const double *speeds;
     const struct costs *costs;
     const struct perturbations *perturbations;
-    const unsigned char *results; /* all parts have these results; never written to; NULL: none */
-    unsigned char *boundary;      /* all boundaries have these data, whose content does not matter */
+    const unsigned char *results; /* the results of every part; read only; NULL: no results */
+    unsigned char *boundary;
     double flops_per_ns;
     const char *folder;
     /* The first rank calls this after SimGrid has read its files, which can then be removed. */
@@ -38,12 +38,12 @@ struct simulated_run {
     void *context;
     struct inbox *inboxes;
     struct standing *standings;
-    struct supermaster *supermaster; /* set by the supermaster's rank; the caller needs it after the run */
+    struct supermaster *supermaster;
     bool supermaster_is_there;
     bool is_over;
     int status;
     uint64_t events;
-    double *busy_ns; /* [1 + masters] written by supermaster and masters, from the first assignment on */
+    double *busy_ns;
     uint64_t end_ns;
     bool is_broken;
 };
@@ -51,7 +51,7 @@ struct simulated_run {
 typedef void simulated_rank_function(struct simulated_run *run, unsigned rank);
 #define SIMULATED_RANK_NAME "simulated_rank"
 
-/* The module that SMPI loads for each rank, and the function by which the module gets the run. */
+/* The module that SMPI starts for each rank. Its function simulated_set_run() gives it the run. */
 #define SIMULATED_LAUNCHER "hdss-simulated-rank.so"
 typedef void simulated_set_run_function(struct simulated_run *run);
 #define SIMULATED_SET_RUN_NAME "simulated_set_run"

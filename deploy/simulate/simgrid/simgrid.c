@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job on simulated MPI: see simgrid.h. Writes SimGrid's input to a temporary folder, and has SMPI start the
+/* A job on simulated MPI: see simgrid.h. Writes SimGrid's input to a temporary folder, and lets SMPI start the
  * launcher module for each rank. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
@@ -27,7 +27,6 @@ struct sim_setup {
     struct topology topology;
     struct supermaster supermaster;
     struct perturbations perturbations;
-    /* The rest is owned, and pointed to by `run`. */
     unsigned char *results;
     unsigned char *boundary;
     double *speeds;
@@ -60,7 +59,6 @@ static int init_results(struct sim_setup *sim_setup, const struct virtual_config
     return 0;
 }
 
-/* Fails if this backend lacks a requested feature. Must be freed also then. */
 static int sim_setup_init(struct sim_setup *sim_setup, const struct simgrid_config *config, struct error *error)
 {
     const struct virtual_config *run = config->run;
@@ -191,8 +189,7 @@ static char *const settings[] = {
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-/* The launcher module must have this pointer before the ranks start: SMPI uses the same instance of the module for
- * all. */
+/* SMPI uses the same instance of the launcher module for all ranks, so the pointer can be set before they start. */
 static int set_run(struct simulated_run *run, const char *launcher, struct error *error)
 {
     simulated_set_run_function *function = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A job on SimGrid's simulated MPI: the same machines, driven by the runtime of real ranks, over a network with
- * contention. Configuration and result are those of the virtual cluster, so that the two can be compared.
+ * contention. Configuration and result are those of the virtual cluster, to make both comparable.
  *
- * Differences of the model: messages that share a link share its bandwidth; data of more than 64 KiB depart one
- * latency later, after the receiver has asked for them; except in loops with dependencies, a worker handles a
- * message that arrives while it computes only afterwards. */
+ * Differences of the model: messages on the same link share its bandwidth. Data of more than 64 KiB depart one
+ * latency later, after the receiver has asked for them. Except in loops with dependencies, a worker may handle
+ * messages that arrive in the last 4 ms of a chunk only at its end. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,10 +13,9 @@
 #include "deploy/simulate/virtual/cluster.h"
 
 struct simgrid_config {
-    /* Pointers are borrowed.
-     *
-     * `run` has ranks, job, speeds of workers and service times; its network and costs are replaced by those below.
-     * Nothing is stored. Faults must be slowdowns or failures at a given time, and loads must exist from the start. */
+    /* Pointers are borrowed. `run` gives ranks, job, speeds of workers and service times; network and costs of `run`
+     * are replaced by `platform` and `costs`. No results are stored. Faults must be slowdowns or failures at a given
+     * time, and loads must exist from the start. */
     const struct virtual_config *run;
     const struct platform *platform;
     const struct placement *placement;
@@ -25,7 +24,7 @@ struct simgrid_config {
     const char *folder;
 };
 
-/* A SimGrid platform file. Its hosts are the nodes, in order. A core of the first host has speed 1. */
+/* A SimGrid platform file. Its hosts are the nodes, in the same order. A core of the first host has speed 1. */
 struct simgrid_file {
     const char *path;
     char **hosts;
@@ -41,10 +40,11 @@ void simgrid_file_fini(struct simgrid_file *file);
 struct simgrid_job;
 
 /* Runs the job; possible only once per process. Sets status, end_ns, events and supermaster of `result`, which
- * belong to the returned job. Returns NULL if it cannot run or did not end in order. */
+ * belong to the returned job. Returns NULL if the job cannot run or did not end in order. */
 struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct virtual_result *result,
                                     struct error *error);
-/* Returns how long the rank was busy with messages since the first assignment; only for the supermaster and masters. */
+/* Returns how long the rank was busy with messages since the first assignment. `rank` is the supermaster or a
+ * master. */
 double simgrid_job_busy_s(const struct simgrid_job *job, unsigned rank);
 void simgrid_job_free(struct simgrid_job *simulation);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See work.h. The work on a chunk proceeds from its start on: other work of the worker in that time overlaps with
- * it, as in deploy/simulate/virtual. */
+/* See work.h. Work on a chunk continues while the worker does other things: they overlap with it, as in
+ * deploy/simulate/virtual. */
 #include "deploy/simulate/simgrid/work.h"
 
 #include "common/config/run_spec.h"
@@ -20,11 +20,11 @@
 
 #include <smpi/smpi.h>
 
-/* A computing worker is woken by messages, so its turns may be longer than real ones; it checks its timers at
- * intervals. */
+/* Messages wake a computing worker, so its turns may be longer than real turns. It ignores messages near the end of
+ * a chunk: see simulated_come_to(). It checks its timers every LOOK_NS. */
 #define TURN_NS 2e6
 #define LOOK_NS 1e9
-/* A turn while a message waits. After a shorter one the driver may not check for messages. */
+/* Length of a turn while a message waits. After a shorter turn the driver may not check for messages. */
 #define SOON_NS 3e3
 
 static struct simulated_work *work_of(struct executor *executor)
@@ -32,7 +32,6 @@ static struct simulated_work *work_of(struct executor *executor)
     return (struct simulated_work *)executor;
 }
 
-/* Duration, from `from_ns` on, of work that takes `ns` if the worker is not perturbed. */
 static double slowed_ns(const struct simulated_work *work, double from_ns, double ns)
 {
     return perturbed_ns(work->run->perturbations, work->rank, from_ns, ns);
@@ -91,7 +90,7 @@ bool simulated_probe(struct executor *executor, struct speed *speed)
 void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct simulated_work *work = work_of(executor);
-    (void)isolated; /* simulated iterations do not fail */
+    (void)isolated;
     const double before_ns = work->count > 0 ? (double)work->started_ns : -1;
     work->running = true;
     work->first = first;
@@ -112,7 +111,7 @@ static uint64_t simulated_begun(const struct simulated_work *work)
 {
     const double passed_ns = (double)simulated_now() - (double)work->started_ns;
     uint64_t over = work->done, not_over = work->count;
-    while (not_over - over > 1) { /* invariant: `over` iterations are finished, `not_over` are not */
+    while (not_over - over > 1) {
         uint64_t middle = over + (not_over - over) / 2;
         *(time_ns(work, middle) <= passed_ns ? &over : &not_over) = middle;
     }
@@ -188,7 +187,7 @@ bool simulated_come_to(double end_ns, double deaf_ns)
     return true;
 }
 
-/* The chunk stands still while the worker serves others: shifts its start by that time. */
+/* Shifts the start of the running chunk, because the chunk makes no progress while the worker serves others. */
 static void leave_out_service(struct simulated_work *work)
 {
     if (!work->serves)
@@ -197,7 +196,7 @@ static void leave_out_service(struct simulated_work *work)
     if (work->left_ns > 0 && work->left_ns > work->started_ns)
         work->started_ns += simulated_now() - work->left_ns;
     else if (work->started_ns < simulated_now())
-        work->started_ns = simulated_now(); /* the chunk began in the previous step */
+        work->started_ns = simulated_now();
 }
 
 static enum turn leave_off(struct simulated_work *work, enum turn turn)
@@ -215,8 +214,6 @@ static double next_break_ns(struct simulated_work *work)
     return (double)work->started_ns + time_ns(work, work->looked_at);
 }
 
-/* Computes until a message has arrived, and on to the next check. Returns false if the event at `end_ns` comes
- * first. */
 static bool compute_to_break(struct simulated_work *work, double end_ns)
 {
     const double now_ns = (double)simulated_now();
@@ -260,7 +257,7 @@ static enum turn simulated_advance(struct executor *executor, struct event *even
 
 void simulated_sent(struct executor *executor, const void *data)
 {
-    (void)executor, (void)data; /* SMPI has copied them */
+    (void)executor, (void)data;
 }
 
 void simulated_fini(struct executor *executor)

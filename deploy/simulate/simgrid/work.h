@@ -18,35 +18,35 @@ struct simulated_work {
     double speed; /* relative to a core of `flops_per_ns`, including the worker's slowdown */
     double load;
     bool serves;
-    uint64_t looked_at; /* if `serves`: how many iterations were done at the last check for messages */
-    uint64_t left_ns;   /* if `serves`: when the worker last stopped computing; 0: not yet in this chunk */
+    uint64_t looked_at;
+    uint64_t left_ns;
     bool running;
     uint64_t first, count, done;
     uint64_t mark;
     uint64_t started_ns;
     double call_ns;
     uint64_t sliced;
-    unsigned char small[SIMULATED_HEADROOM + INLINE_MAX]; /* results within a message, after space for its head */
+    unsigned char small[SIMULATED_HEADROOM + INLINE_MAX];
 };
 
 void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w);
-/* Duration, from `from_ns` on, of one of `parts` equal parts of the first `count` iterations of the running chunk. */
+/* Returns how long one of `parts` equal parts of the first `count` iterations of the running chunk takes from
+ * `from_ns` on. */
 double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts);
-/* Duration, from `from_ns` on, of a kernel call for [first, first + count) that costs `call_ns` besides its
+/* Returns how long a kernel call for [first, first + count) takes from `from_ns` on; `call_ns` is its cost besides
  * iterations. */
 double simulated_range_ns(const struct simulated_work *work, double from_ns, double call_ns, uint64_t first,
                           uint64_t count);
-/* Computes until `end_ns` or a message, but ignores messages if `end_ns` is nearer than `deaf_ns`. Returns true at
- * `end_ns`. */
+/* Computes until `end_ns` or until a message arrives. Ignores messages if `end_ns` is nearer than 2 * deaf_ns.
+ * Returns true at `end_ns`. */
 bool simulated_come_to(double end_ns, double deaf_ns);
 void simulated_compute_until(double at_ns);
-/* Returns after how many iterations of the running chunk the gathered results are sent next. */
 uint64_t simulated_next_slice(const struct simulated_work *work);
 void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk);
 void simulated_attach_results(struct simulated_work *work, struct chunk_event *chunk, uint64_t count);
 void simulated_finish(struct simulated_work *work, struct chunk_event *chunk);
 
-/* Also used by the executor of loops with dependencies, whose structure begins with a simulated_work. */
+/* The executor of loops with dependencies uses these functions, too: its structure begins with a simulated_work. */
 bool simulated_probe(struct executor *executor, struct speed *speed);
 void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
 void simulated_set_mark(struct executor *executor, uint64_t mark);

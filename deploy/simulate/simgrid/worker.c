@@ -22,7 +22,7 @@
 
 #include <stdlib.h>
 
-/* Longer than an alarm is late. */
+/* An alarm is late by less than this. */
 #define LAST_MOMENT_NS 3000
 #define DEAF_NS        50000.0
 
@@ -56,7 +56,7 @@ static void simulated_team_begin(struct executor *executor, uint64_t first, uint
                                  bool isolated)
 {
     const struct simulated_rank *self = simulated_self();
-    (void)isolated; /* simulated iterations do not fail */
+    (void)isolated;
     thread_model_begin(&simulated_team_of(executor)->model,
                        simulated_now() + (uint64_t)simulated_core_ns(self, self->owed_ns), first, count, mark);
 }
@@ -124,16 +124,15 @@ static int simulated_team_init(struct simulated_team *team, struct simulated_run
     return 0;
 }
 
-/* --- loops with dependencies: a chunk is computed in steps, and each step begins after its boundary data have
- * arrived, as in deploy/simulate/virtual/dependent.c. Nothing is really computed: boundary data have the right size,
- * but no meaning, and all ranks share them. --- */
+/* Loops with dependencies: a chunk is computed in steps, and each step begins after its boundary data have arrived,
+ * as in deploy/simulate/virtual/dependent.c. No iteration is really computed: boundary data have the right size but
+ * no meaning, and all ranks share them. */
 
-/* How many bytes of the boundary data are there that the chunk at iteration `at` needs. */
 struct simulated_halo {
     uint64_t at;
     uint64_t bytes;
     uint64_t announced;
-    unsigned awaited; /* messages that are announced and have not arrived */
+    unsigned awaited;
 };
 
 #define SIMULATED_BOUNDARIES_MAX (HALO_SENDS_MAX + HALO_RECEIVES_MAX)
@@ -149,8 +148,8 @@ struct simulated_pipeline {
     double step_ns;
     double compute_ns;
     bool in_step;
-    bool has_waited; /* the next step has waited for boundary data */
-    bool ready_due;  /* boundary data of the latest step must be reported */
+    bool has_waited;
+    bool ready_due;
 };
 
 static struct simulated_pipeline *simulated_pipeline_of(struct executor *executor)
@@ -183,7 +182,7 @@ static struct simulated_halo *sim_pipeline_take_halo(struct simulated_pipeline *
     return boundary_at;
 }
 
-/* Data within a message may arrive before earlier ones that are only announced. Their place is in the message. */
+/* Data within a message may arrive before earlier data that are only announced. Then `bytes` must not grow yet. */
 static void simulated_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                     uint64_t bytes)
 {
@@ -218,7 +217,7 @@ static void simulated_inherit(struct executor *executor, uint64_t at)
 
 static void simulated_release(struct executor *executor, uint64_t at)
 {
-    (void)executor, (void)at; /* all ranks share the data */
+    (void)executor, (void)at;
 }
 
 static void simulated_begin_steps(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
@@ -251,9 +250,9 @@ static bool is_last_chunk(const struct simulated_pipeline *pipeline)
     return pipeline->work.first + pipeline->work.count == config->first + config->count;
 }
 
-/* Continues the step while messages are handled: the worker of the next chunk is often announced during a step, and
- * waits for complete data. Returns true after the step. The last moment before its end is spent without an alarm,
- * which would come late. */
+/* Continues the step, and handles messages meanwhile: the worker of the next chunk is often announced during a step,
+ * and needs complete data. Returns true after the step. The step's last LAST_MOMENT_NS are spent without an alarm,
+ * because the alarm would be late. */
 static bool sim_pipeline_go_on(struct simulated_pipeline *pipeline)
 {
     struct simulated_rank *self = simulated_self();
@@ -308,8 +307,7 @@ static void sim_pipeline_tell_results(struct simulated_pipeline *pipeline, struc
     simulated_finish(work, &event->chunk);
 }
 
-/* Sets the event that is due, and returns whether there is one. Boundary data come first, because another worker may
- * wait for them. */
+/* Boundary data come first, because another worker may wait for them. */
 static bool sim_pipeline_event_is_due(struct simulated_pipeline *pipeline, struct event *event)
 {
     event->now_ns = simulated_now();

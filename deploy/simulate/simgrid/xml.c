@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes platforms for SimGrid. A group of nodes becomes a SimGrid cluster: each node has an up link and a down
  * link, each with half of the network's latency, and a loopback for messages within the node. The connection between
- * groups of a site costs nothing. Sites share a link, which has the rest of the latency between them. */
+ * groups of a site costs nothing. Messages between sites share one link; its latency is the latency between sites
+ * less the latency of the network. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include <stdio.h>
@@ -16,7 +17,6 @@ static unsigned group_of(const struct platform *platform, const struct placement
     return (unsigned)(platform_node(platform, placement->platform_node[node]) - platform->group);
 }
 
-/* Writes the group's nodes in use as a list, "0,1,4". Returns false if there are none. */
 static bool write_radical(FILE *file, const struct platform *platform, const struct placement *placement, unsigned g)
 {
     bool any = false;

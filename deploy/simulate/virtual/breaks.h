@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-/* Between two checks, as in worker/job/job.c and worker/dca/work.c, and in a turn of the executor. */
+/* Time between two checks, and the longest turn of the executor: as in worker/job/job.c and worker/dca/work.c. */
 #define BREAK_NS      50000.0
 #define BREAK_TURN_NS 2000000.0
 
-/* Iterations between two checks: `asked` (--break-after) or, if that is 0, as many as take BREAK_NS; at most those
- * of a turn. */
+/* Returns the number of iterations between two checks: `asked` (--break-after) or, if that is 0, as many as take
+ * BREAK_NS; but not more than fit in a turn. */
 static inline uint64_t break_stride(double iteration_ns, uint64_t asked)
 {
     const double in_turn = iteration_ns > 0 ? BREAK_TURN_NS / iteration_ns : 1e9;
@@ -18,8 +18,6 @@ static inline uint64_t break_stride(double iteration_ns, uint64_t asked)
     return most < 1 ? 1 : most < 1e9 ? (uint64_t)most : 1000000000;
 }
 
-/* Iterations that are done at the next check. The last check was after `looked_at` iterations, and `begun` have
- * begun in all. */
 static inline uint64_t break_next(uint64_t looked_at, uint64_t begun, uint64_t stride)
 {
     const uint64_t before = begun > looked_at ? begun - looked_at : 1;

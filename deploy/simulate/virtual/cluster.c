@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtual cluster: see cluster.h. Delivers events to the machines and applies their actions. */
+/* The virtual cluster: see cluster.h. Delivers events to the machines and carries out their actions. */
 #include "deploy/simulate/virtual/cluster.h"
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
@@ -69,8 +69,8 @@ static void print_reason(void *context, const char *text)
     cluster_in_machine(cluster, true);
 }
 
-/* Order of simultaneous events. Also if it is shuffled, messages from one sender keep their order, and so do the
- * other events of a rank that may be postponed. */
+/* Orders simultaneous events. If a seed shuffles them, messages from one sender still keep their order, and so do
+ * the other events of one rank. */
 static uint64_t cluster_order(struct virtual_cluster *cluster, const struct future *future)
 {
     const uint64_t sequence = cluster->heap.sequence++, seed = cluster->config.order_seed;
@@ -113,8 +113,8 @@ static uint64_t cluster_transfer_ns(const struct virtual_cluster *cluster, unsig
     return latency + (config->bytes_per_ns > 0 ? (uint64_t)((double)bytes / config->bytes_per_ns) : 0);
 }
 
-/* The seed's change of the latency, by up to half in either direction: messages that cross may arrive in any order.
- * May be negative, modulo 2^64. */
+/* Returns by how much the seed changes the latency, by up to half in either direction, so that messages that cross
+ * may arrive in any order. A negative change is returned modulo 2^64. */
 static uint64_t cluster_shuffled_ns(const struct virtual_cluster *cluster, unsigned from, unsigned to)
 {
     const uint64_t seed = cluster->config.order_seed;
@@ -139,7 +139,6 @@ static double cutting_ns(const struct virtual_config *config, unsigned calculati
                     assignments * config->spec.assignment_ns);
 }
 
-/* Takes iterations of a rank without its help. Returns false if it takes none. */
 static bool cluster_steal(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned waiting, bool is_answer)
 {
     struct virtual_step *step = &cluster->step;
@@ -252,7 +251,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_BOUNDARY: dependent_fill(cluster, rank, action, data); break;
     case ACTION_REUSE: dependent_reuse(cluster, rank, action->boundary_at); break;
     case ACTION_RELEASE: dependent_release(cluster, rank, action->boundary_at); break;
-    case ACTION_TAKEN: break; /* the caller frees the results after the step */
+    case ACTION_TAKEN: break;
     case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         cluster_leave(cluster, rank);
@@ -296,7 +295,6 @@ static uint64_t service_ns(const struct virtual_cluster *cluster, const struct n
     return (uint64_t)(((double)config->service_ns + all_ns + cluster->step.sending_ns) * node->service_factor);
 }
 
-/* A rank that serves and computes does not compute while it serves, and does not serve while it probes. */
 static void serve_beside(struct virtual_cluster *cluster, unsigned rank, uint64_t busy_ns)
 {
     struct node *node = &cluster->nodes[rank];
@@ -309,7 +307,6 @@ static void serve_beside(struct virtual_cluster *cluster, unsigned rank, uint64_
 
 static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank);
 
-/* The answer to a CUT comes before all other events. */
 static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
 {
     const struct event event = {.type = EVENT_CUT, .now_ns = cluster->now_ns, .cut = cluster->step.cut};
@@ -320,13 +317,12 @@ static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
         cluster_step(cluster, rank, &event, NULL);
 }
 
-/* Delivers what the rank took from others in its step. The rank may take more in answer. */
 __attribute__((noinline, cold)) static void cluster_tell_thefts(struct virtual_cluster *cluster, unsigned rank)
 {
     struct virtual_step *step = &cluster->step;
     const struct node *node = &cluster->nodes[rank];
     if (step->thefts_told > 0)
-        return; /* a caller is in the loop below */
+        return;
     while (step->thefts_told < step->theft_count && !node->gone && !node->killed) {
         const struct theft *theft = &step->thefts[step->thefts_told++];
         const struct event event = {
@@ -336,8 +332,6 @@ __attribute__((noinline, cold)) static void cluster_tell_thefts(struct virtual_c
     step->theft_count = step->thefts_told = 0;
 }
 
-/* Tells a worker that its running chunk has become shorter, before any other event. Returns false if the worker has
- * then ended. */
 __attribute__((noinline, cold)) static bool cluster_tell_stolen(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -347,7 +341,7 @@ __attribute__((noinline, cold)) static bool cluster_tell_stolen(struct virtual_c
     return !node->gone && !node->killed;
 }
 
-/* Delivers EVENT_GROWN. It is rare, and a function of its own keeps other steps fast. */
+/* Rare, and a separate function: it keeps other steps fast. */
 __attribute__((noinline, cold)) static void cluster_tell_growth(struct virtual_cluster *cluster, unsigned rank)
 {
     struct event event = {.type = EVENT_GROWN, .now_ns = cluster->now_ns};
@@ -402,7 +396,6 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     cluster_lose_dropped(cluster, rank);
 }
 
-/* Reports the rank that was dropped in this step as lost. */
 static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -432,7 +425,6 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
 
 const unsigned char cluster_phantom_bytes[INLINE_MAX];
 
-/* Digest of the record that this rank computes. If the rank computes wrongly, `results` gets the wrong record. */
 static uint64_t digest_of_rank(const struct virtual_cluster *cluster, unsigned rank, uint64_t iteration,
                                unsigned char *results, uint64_t place)
 {
@@ -476,7 +468,7 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
 {
     struct running *running = &cluster->nodes[future->rank].running;
     if (done <= running->sliced && event->type == EVENT_SLICE)
-        return; /* a failure at the same time has already delivered them */
+        return;
     unsigned char *results =
         cluster_fill_results(cluster, future->rank, running->first + running->sliced, done - running->sliced, event);
     if (cluster->out_of_memory)
@@ -490,8 +482,8 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     free(results);
 }
 
-/* Iteration future->done - 1 failed. Delivers the results before it first. If a helper died the chunk goes on in
- * another helper; if a child process for an isolated chunk died it does not. */
+/* Iteration future->done - 1 failed. Delivers the results before it first. The chunk continues in another helper if
+ * a helper died. It ends if the child process of an isolated chunk died. */
 static void deliver_failure(struct virtual_cluster *cluster, const struct future *future, struct event *event)
 {
     const struct virtual_config *config = &cluster->config;
@@ -520,7 +512,7 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
 {
     struct node *node = &cluster->nodes[future->rank];
     if (future->generation != node->running.generation || future->done > node->running.count)
-        return; /* or a cut has made the chunk shorter */
+        return;
     event->chunk.done = future->done;
     event->chunk.compute_ns = cluster->now_ns - node->running.started_ns;
     switch (future->type) {
@@ -539,7 +531,6 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
     }
 }
 
-/* True if `rank` ends after the end of `other`: the supermaster, or the master of its pod. */
 static bool is_root_of(const struct virtual_cluster *cluster, unsigned rank, unsigned other)
 {
     const struct topology *topology = &cluster->topology;
@@ -601,10 +592,10 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
         break;
     case EVENT_RANK_LOST:
         if (faults_has_dropped(cluster, future->rank, future->from))
-            return; /* the rank knows of its loss already */
+            return;
         if (!is_root_of(cluster, future->rank, future->from))
             break;
-        cluster_leave(cluster, future->rank); /* the rank that it depends on has ended */
+        cluster_leave(cluster, future->rank);
         return;
     case EVENT_JOINED:
         if (!join(cluster, future->done))
@@ -718,8 +709,8 @@ static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
            node->stopped;
 }
 
-/* True for messages at which a computing worker acts before the end of its chunk: RECALL, and END if it ends running
- * iterations. The others may be delivered at once. */
+/* Returns true for messages that interrupt a computing worker before the end of its chunk: RECALL, and an END that
+ * ends running iterations. All others may be delivered at once. */
 static bool is_acted_on(const struct future *future)
 {
     const unsigned char *bytes = future_bytes(future);
@@ -728,7 +719,7 @@ static bool is_acted_on(const struct future *future)
            (bytes[0] == MESSAGE_END && message_decode(&message, bytes, future->size) == DECODE_OK && message.end.now);
 }
 
-/* Events of the executor come at the end of an iteration, and need no check for messages. */
+/* Events of the executor happen at the end of an iteration, so that they need not wait for a check for messages. */
 static bool is_of_chunk(const struct future *future)
 {
     return future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_ITERATIONS_FAILED ||
@@ -744,7 +735,7 @@ static void wait_for_iteration(struct virtual_cluster *cluster, const struct fut
         return;
     }
     if (cluster->config.cuts_at_once && node->computing != NULL)
-        return; /* another process or thread computes */
+        return;
     if (node->computing != NULL && !is_of_chunk(future) && node->busy_until_ns <= cluster->now_ns) {
         node->busy_until_ns = work_break_ns(cluster, future->rank);
         return;
@@ -780,7 +771,7 @@ static void happen(struct virtual_cluster *cluster, struct future *future)
         faults_apply(cluster, fault);
 }
 
-/* With many ranks the next one is not in the processor's cache. */
+/* With many ranks, the data of the next event are not in the processor's cache. */
 static void prefetch_next(const struct virtual_cluster *cluster)
 {
     const struct heap *heap = &cluster->heap;
@@ -814,7 +805,6 @@ uint64_t virtual_next_ns(const struct virtual_cluster *cluster)
     return cluster->heap.length > 0 ? cluster->heap.items[0].at_ns : NEVER;
 }
 
-/* Handles the next event. Returns false if there is none, or if a limit is reached. */
 static inline bool cluster_advance(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;

@@ -34,7 +34,6 @@ static int build_topology(struct virtual_cluster *cluster)
     return result;
 }
 
-/* Raises min_chunk as job set-up does. */
 static int complete_spec(struct virtual_config *config, struct error *error)
 {
     struct run_spec *spec = &config->spec, defaults;
@@ -75,7 +74,8 @@ static int init_master(struct virtual_cluster *cluster, unsigned m)
     if (ranks == NULL)
         return -1;
     const struct master_config config = machines_master(&cluster->config, topology, m, ranks);
-    const bool is_launched = m < topology->launched; /* the master of a pod does not join if memory runs out */
+    /* a pod whose master has no memory would not join: its allocations must not fail */
+    const bool is_launched = m < topology->launched;
     cluster_in_machine(cluster, is_launched);
     int result = master_init(&cluster->masters[m], &config);
     cluster_in_machine(cluster, false);
@@ -102,7 +102,6 @@ static void init_speed(struct virtual_cluster *cluster, unsigned w)
     node->worker = w;
 }
 
-/* Gives the rank the worker's machine, combined with a server's if the rank serves, too. */
 static int take_machine(struct node *node, unsigned rank, const struct machine *worker, bool serves)
 {
     if (!serves) {
@@ -171,7 +170,6 @@ int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *p
     return 0;
 }
 
-/* Makes the list of iterations that each iteration waits for; `precedence` lists those that wait for it. */
 static int list_others(struct virtual_cluster *cluster)
 {
     const struct precedence *precedence = cluster->config.precedence;

@@ -24,7 +24,6 @@ static void begin_column(const struct virtual_config *config, uint64_t column, u
         window[i] = random_at(column, i);
 }
 
-/* Computes a column for the rows [first, first + count), and adds its values to the records of the rows. */
 static void go_down(const struct virtual_config *config, uint64_t column, uint64_t first, uint64_t count,
                     uint64_t *window, uint64_t *records)
 {
@@ -256,7 +255,7 @@ static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsi
     for (uint64_t i = sliced; i < sliced + count; i++)
         event->chunk.digest += store_digest_of(node->running.first + i, records[i]);
     if (count == 0) {
-        event->chunk.data = NULL; /* the rest has failed */
+        event->chunk.data = NULL;
     } else if (cluster->config.collect) {
         event->chunk.data = records + sliced;
         event->chunk.bytes = count * RECORD_BYTES;
@@ -271,8 +270,8 @@ static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsi
     cluster_step(cluster, rank, event, NULL);
 }
 
-/* Reports as failed each row of the chunk that killed its helper, whose retry by the same worker has worked. A row
- * that crashes again kills the worker, but the loop's last row is given up; returns true if it was. */
+/* Reports each row of the chunk that has killed its helper; the same worker has then retried it with success. Only a
+ * crash of the loop's last row is final: returns true if there was one. */
 static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const struct event *event)
 {
     const struct virtual_config *config = &cluster->config;
@@ -295,8 +294,8 @@ static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const st
     return is_given_up;
 }
 
-/* Gives up the chunk's last row and reports those before it. If the chunk is not longer than the distance, gives it
- * up as a whole. */
+/* Gives up the chunk's last row and reports the rows before it. A chunk that is not longer than the distance is
+ * given up as a whole. */
 static void give_up_last(struct virtual_cluster *cluster, unsigned rank, const uint64_t *records,
                          const struct event *event)
 {
@@ -327,7 +326,7 @@ static void virtual_dependent_finish(struct virtual_cluster *cluster, unsigned r
         virtual_dependent_tell_results(cluster, rank, EVENT_SLICE, slice, records, event);
     free(virtual_dependent_take_halo(&pipeline->received, node->running.first));
     pipeline->before = NULL;
-    pipeline->records = NULL; /* the step may begin the next chunk */
+    pipeline->records = NULL; /* cluster_step() may begin the next chunk */
     pipeline->runs = false;
     if (!node->gone)
         virtual_dependent_tell_results(cluster, rank, EVENT_FINISHED, node->running.count - node->running.sliced,

@@ -31,14 +31,13 @@ static uint64_t chance(const struct virtual_cluster *cluster, unsigned rank, uns
     return random_at(cluster->config.fault_seed, (uint64_t)rank << 32 | other) % (most + 1);
 }
 
-/* When the latest message between the two ranks arrives. */
 static uint64_t *lane(const struct virtual_cluster *cluster, unsigned from, unsigned to)
 {
     const struct topology *topology = &cluster->topology;
     unsigned above = topology->supermaster, below = from;
     if (from == above)
         below = to;
-    else if (to != above) { /* a master and one of its workers; masters have lower ranks */
+    else if (to != above) {
         above = from < to ? from : to;
         below = from < to ? to : from;
     }
@@ -51,7 +50,6 @@ static uint64_t latest_arrival(const struct virtual_cluster *cluster, unsigned f
     return last > cluster->now_ns ? last : cluster->now_ns;
 }
 
-/* When the last message in transit from `rank` to `other` arrives. Drops messages that would arrive after `cut_ns`. */
 static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t cut_ns)
 {
     uint64_t last = cluster->now_ns;
@@ -87,7 +85,6 @@ static void faults_tell(struct virtual_cluster *cluster, unsigned watcher, unsig
                               });
 }
 
-/* From now on the supermaster watches the workers of the lost master. It is notified of those that are dead. */
 static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned master, uint64_t after_ns)
 {
     const struct topology *topology = &cluster->topology;
@@ -97,7 +94,6 @@ static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned maste
             faults_tell(cluster, topology->supermaster, topology->worker_rank[w], after_ns + cluster->config.detect_ns);
 }
 
-/* Delivers or drops the messages in transit from `rank` to `peer`, and notifies `peer` if it watches `rank`. */
 static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned rank, uint64_t cut_ns)
 {
     const struct virtual_config *config = &cluster->config;
@@ -113,7 +109,6 @@ static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned r
         tell_of_dead_workers(cluster, rank, last);
 }
 
-/* Only the supermaster and the pod's workers exchange messages with the master of a pod. */
 static void tell_of_end_of_pod(struct virtual_cluster *cluster, unsigned m, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;
@@ -147,7 +142,6 @@ bool faults_spare(const struct virtual_cluster *cluster, const struct part *part
     return random_at(cluster->config.fault_seed + 1, part->first + rank) % 2 == 0;
 }
 
-/* Loses about half of the data messages from the rank that are in transit. */
 static void lose_data(struct virtual_cluster *cluster, unsigned rank)
 {
     for (size_t i = 0; i < cluster->heap.length; i++) {
@@ -259,7 +253,6 @@ static size_t garble(struct random *random, unsigned char *bytes, size_t size)
     return size;
 }
 
-/* Makes a valid message that the sender must not send to this receiver. */
 static size_t misplace(const struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes)
 {
     const struct topology *topology = &cluster->topology;
@@ -307,7 +300,7 @@ void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other,
     if (cluster->config.trace != NULL)
         cluster_print(cluster, other, "!", text);
     cluster->result.drops++;
-    if (other == cluster->topology.supermaster) { /* the rank ends without its supermaster */
+    if (other == cluster->topology.supermaster) {
         faults_kill(cluster, rank);
         return;
     }

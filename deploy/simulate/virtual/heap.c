@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A 4-ary heap: see heap.h. It has half the depth of a binary one, and the children of a node are adjacent in
+/* A 4-ary heap: see heap.h. It has half the depth of a binary heap, and the children of a node are adjacent in
  * memory. */
 #include "deploy/simulate/virtual/heap.h"
 
@@ -113,7 +113,7 @@ void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor)
         struct due *due = &heap->items[i];
         if (due->future->rank == rank && is_of_computing(due->future))
             due->at_ns = due->future->at_ns = now_ns + (uint64_t)((double)(due->at_ns - now_ns) * factor);
-        sift_up(heap, i); /* invariant: the items before this one form a heap */
+        sift_up(heap, i);
     }
 }
 
@@ -121,7 +121,7 @@ void heap_fini(struct heap *heap)
 {
     for (size_t i = 0; i < heap->block_count; i++) {
         for (unsigned k = 0; k < HEAP_BLOCK; k++)
-            event_heap_release(&heap->blocks[i][k]); /* futures that are not in use own nothing */
+            event_heap_release(&heap->blocks[i][k]);
         free(heap->blocks[i]);
     }
     free(heap->blocks);

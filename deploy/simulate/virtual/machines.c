@@ -145,7 +145,6 @@ double machines_load(const struct virtual_config *config, unsigned w)
     return load;
 }
 
-/* Load of a worker's core at the start, as a REQUEST has it; 0: not reported. */
 static uint16_t first_load(const struct virtual_config *config, unsigned w)
 {
     return config->spec.weighting == SCHED_WEIGHTING_ACP ? (uint16_t)(machines_load(config, w) * LOAD_ONE) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the configurations of the machines of a simulated run, for virtual time (cluster_setup.c) and for SimGrid
+/* Makes the configurations of the machines of a simulated run, in virtual time (cluster_setup.c) and on SimGrid
  * (deploy/simulate/simgrid). */
 #pragma once
 
@@ -36,10 +36,10 @@ uint64_t machines_record_bytes(const struct virtual_config *config);
 uint64_t machines_boundary_bytes(const struct virtual_config *config);
 
 /* Fills hellos[launched_ranks()] and groups the ranks. Returns -1 if memory runs out. The topology must be freed
- * also then. */
+ * also on failure. */
 int machines_group(const struct virtual_config *config, struct hello *hellos, struct topology *topology);
 
-/* Sets `*speeds`, [workers], which the caller frees; NULL: they are measured. */
+/* Sets `*speeds` to [workers] speeds, which the caller frees, or to NULL if speeds are measured. */
 int machines_speeds(const struct virtual_config *config, double **speeds, struct error *error);
 
 struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct topology *topology,
@@ -53,7 +53,8 @@ double machines_load(const struct virtual_config *config, unsigned w);
 struct worker_config machines_worker(const struct virtual_config *config, const struct topology *topology, unsigned w,
                                      struct boundaries *boundaries);
 
-/* True if `watcher` is notified of the end of `rank`. `masterless`: the supermaster serves the worker `rank`. */
+/* Returns whether `watcher` is notified of the end of `rank`. `masterless`: the supermaster serves the worker
+ * `rank`. */
 bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless);
 
 uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See perturb.h. SimGrid has speed profiles of its own, but the end of a chunk must be known when it begins, because
- * other work of the worker overlaps with computing. */
+/* See perturb.h. SimGrid has its own speed profiles. They are not used, because the end of a chunk must be known
+ * when it begins: other work of the worker overlaps with computing. */
 #include "deploy/simulate/virtual/perturb.h"
 
 #include "common/machine/machine.h"
@@ -71,7 +71,6 @@ static void add_notice(struct list *list, unsigned watcher, unsigned lost, uint6
         .rank = watcher, .lost = lost, .at_ns = after_ns + machines_notice_ns(list->config, watcher, lost)};
 }
 
-/* From its master's failure on the supermaster watches a worker, and is notified of the workers that failed before. */
 static void perturb_add_workers(struct list *list, unsigned m)
 {
     const struct topology *topology = list->topology;

@@ -18,11 +18,11 @@ struct notice {
     unsigned lost;
 };
 
-/* Slowings and notices are grouped by rank, and those of a rank are ordered by time. All lists are owned. */
+/* Slowings and notices are grouped by rank, and ordered by time for each rank. All lists are owned. */
 struct perturbations {
     struct slowing *slowings;
-    unsigned *first_slowing; /* [ranks + 1] index of each rank's first; first_notice likewise */
-    uint64_t *ends_ns;       /* [ranks] when each rank fails, or NEVER; NULL: none fails */
+    unsigned *first_slowing;
+    uint64_t *ends_ns; /* [ranks] when each rank fails, or NEVER; NULL: none fails */
     struct notice *notices;
     unsigned *first_notice;
 };
@@ -31,7 +31,7 @@ int perturbations_init(struct perturbations *perturbations, const struct virtual
                        const struct topology *topology, struct error *error);
 void perturbations_fini(struct perturbations *perturbations);
 
-/* Duration of work that begins at `from_ns` and takes `ns` at the rank's initial speed. */
+/* Returns how long work from `from_ns` on takes, if it takes `ns` at the rank's initial speed. */
 double perturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double ns);
-/* The inverse: how long the work from `from_ns` to `until_ns` takes at the initial speed. */
+/* The inverse of perturbed_ns(): how long the work from `from_ns` to `until_ns` takes at the initial speed. */
 double unperturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double until_ns);

@@ -16,7 +16,7 @@ struct shared_rank {
     struct stride stride;
     struct rank_part *computing;
     uint64_t turn_began_ns;
-    uint64_t turn_ns; /* least length of the turn */
+    uint64_t turn_ns;
     bool is_limited;
     uint64_t turn_generation;
     uint64_t busy_until_ns;
@@ -127,7 +127,7 @@ static struct rank_part *part_of(struct stride_share *share)
     return (struct rank_part *)(void *)share;
 }
 
-/* When a turn begins, jobs with a lower pass but no chunk have missed theirs: moves their passes up. */
+/* At the beginning of a turn, jobs with a lower pass but no chunk have missed their turn: raises their passes. */
 static void pass_idle(struct shared_rank *shared)
 {
     const struct stride_share *share = &shared->computing->share;
@@ -176,8 +176,8 @@ static uint64_t longest_ns(const struct ranks *ranks)
 }
 
 /* Largest difference between the passes of two jobs that have the same priority and a chunk: a turn divided by the
- * least weight. The job with the least pass computes for one turn, and a job that comes begins within the range of
- * the others. */
+ * least weight. The job with the least pass computes for one turn, and a new job begins within the range of the
+ * others. */
 static uint64_t widest(const struct ranks *ranks, const struct shared_rank *shared, const struct stride_share *share)
 {
     unsigned least = share->weight;
@@ -187,8 +187,6 @@ static uint64_t widest(const struct ranks *ranks, const struct shared_rank *shar
     return longest_ns(ranks) * STRIDE_PASS_SCALE / least;
 }
 
-/* The longest time for which a job can wait while others compute: for each other job the largest difference between
- * two passes, and a turn. */
 static uint64_t longest_wait_ns(const struct ranks *ranks, const struct shared_rank *shared,
                                 const struct stride_share *share)
 {
@@ -199,7 +197,6 @@ static uint64_t longest_wait_ns(const struct ranks *ranks, const struct shared_r
     return ns;
 }
 
-/* Updates, between turns, since when each job waits. A job waits only while no job of higher priority has a chunk. */
 static void look_at_waits(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
 {
     int highest = INT32_MIN;
@@ -228,7 +225,6 @@ static void look_at_passes(struct ranks *ranks, const struct shared_rank *shared
     }
 }
 
-/* Length of turns while these chunks share the worker. The shortest chunk determines it. */
 static uint64_t turn_of(const struct ranks *ranks, const struct shared_rank *shared, unsigned rank)
 {
     uint64_t least_ns = NEVER;
@@ -268,7 +264,6 @@ static void compute(struct ranks *ranks, unsigned rank, uint64_t now_ns)
         ranks->figures.overtaken += other->has_chunk && other->priority > share->priority;
 }
 
-/* Charges the turns that are complete, before another job wants the worker. */
 static void settle(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
 {
     const uint64_t turns = (now_ns - shared->turn_began_ns) / shared->turn_ns;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that several virtual clusters share, as the jobs of a set share processes. Each job is a cluster with its own
- * machine on each rank, and all have one clock.
+/* Ranks that several virtual clusters share, as the jobs of a set share processes. Each job is a cluster with its
+ * own machine on each rank, and all have one clock.
  *
- * While a rank handles an event of one job, events of others wait. A dead rank is lost to all jobs, including later
- * ones. A worker computes one chunk at a time: among jobs with a chunk there, stride scheduling
- * (common/machine/stride.h) selects one for a turn, which ends with an iteration. A suspended chunk continues later. If
- * no other job has a chunk a turn has no end, but is charged as the number of turns that it lasts.
+ * While a rank handles an event of one job, events of other jobs wait. A dead rank is lost to all jobs, including
+ * later ones. A worker computes one chunk at a time: among the jobs that have a chunk there, stride scheduling
+ * (common/machine/stride.h) selects one for a turn, which ends with an iteration. A suspended chunk continues later.
+ * If no other job has a chunk, a turn has no end, but the job is charged for the number of turns that it lasts.
  *
  * Loops with dependencies, loads and slowdowns are not supported. */
 #pragma once
@@ -21,29 +21,27 @@ struct ranks;
 struct rank_part {
     struct stride_share share;
     struct virtual_cluster *cluster;
-    uint64_t
-        /* since when the job's chunk waits although no job of higher priority has one; NEVER: it does not wait */
-        waits_since_ns;
-    uint64_t longest_wait_ns; /* largest limit of its wait so far, because other jobs may have left since */
+    uint64_t waits_since_ns;
+    uint64_t longest_wait_ns;
     bool is_there;
 };
 
 struct ranks_figures {
     uint64_t turns, put_off;
-    uint64_t overtaken; /* turns that began while a job of higher priority had a chunk */
+    uint64_t overtaken;
     uint64_t starved;
-    uint64_t unfair; /* turns after which two passes differed by too much */
+    uint64_t unfair;
     uint64_t computed_ns;
 };
 
 /* Returns NULL if memory runs out. A turn lasts at least `turn_ns`, and longer if all chunks at a worker take more
- * than `turns_max` turns (0: no limit). No iteration takes more than `iteration_ns` on any worker, by which
- * `starved` and `unfair` are found; 0: these are not checked. */
+ * than `turns_max` turns (0: no limit). `iteration_ns`: no iteration takes longer on any worker; `starved` and
+ * `unfair` are computed from it; 0: they are not checked. */
 struct ranks *ranks_new(unsigned count, uint64_t turn_ns, unsigned turns_max, uint64_t iteration_ns);
 void ranks_free(struct ranks *ranks);
 
-/* Adds a cluster with as many ranks as a job. Returns -1 if memory runs out. After the job's start,
- * ranks_tell_lost() tells it which ranks are lost already. */
+/* Adds a cluster, which must have as many ranks, as a job. Returns -1 if memory runs out. After virtual_begin(),
+ * ranks_tell_lost() tells the job which ranks are lost already. */
 int ranks_add(struct ranks *ranks, struct virtual_cluster *cluster, unsigned weight, int priority);
 void ranks_tell_lost(struct ranks *ranks, struct virtual_cluster *cluster, uint64_t now_ns);
 void ranks_remove(struct virtual_cluster *cluster);
@@ -60,14 +58,12 @@ void ranks_check(const struct ranks *ranks);
 void ranks_begin_chunk(struct virtual_cluster *cluster, unsigned rank);
 void ranks_end_chunk(struct virtual_cluster *cluster, unsigned rank);
 /* ranks_give_up_chunk(): the job has ended its chunk, which may be suspended. ranks_compute(): begins a turn, unless
- * a job computes. */
+ * a job is computing. */
 void ranks_give_up_chunk(struct virtual_cluster *cluster, unsigned rank);
 void ranks_compute(struct virtual_cluster *cluster, unsigned rank);
 void ranks_end_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t generation);
 
 void ranks_leave(struct virtual_cluster *cluster, unsigned rank);
 
-/* ranks_note_busy() notes that the rank is busy with an event of the job. ranks_busy_until() returns when the rank ends
- * its work on the events of all jobs. */
 void ranks_note_busy(struct virtual_cluster *cluster, unsigned rank);
 uint64_t ranks_busy_until(const struct virtual_cluster *cluster, unsigned rank);

@@ -25,7 +25,7 @@ struct virtual_set {
     struct ranks *ranks;
     struct queue own_queue, *queue;
     struct virtual_job_run *runs;
-    unsigned *cancels; /* [job_count] jobs ordered by the time at which they are cancelled; owned */
+    unsigned *cancels;
     unsigned next_job, next_cancel, next_loss;
     bool has_stopped, is_lost;
     uint64_t now_ns;
@@ -48,7 +48,6 @@ static void tell(const struct virtual_set *set, enum set_change change, const st
         set->config->on_change(set->config->context, change, job);
 }
 
-/* Frees a run that has ended, or whose set has ended. */
 static void end_run(struct virtual_set *set, struct virtual_job_run *run)
 {
     struct virtual_job_run **place = &set->runs;
@@ -116,7 +115,6 @@ static int begin_jobs(struct virtual_set *set)
     return 0;
 }
 
-/* Updates the jobs after a change in the queue, which may have cancelled jobs that depend on others. */
 static void note_states(struct virtual_set *set)
 {
     for (const struct queue_job *job = set->queue->first; job != NULL; job = job->next) {
@@ -220,7 +218,6 @@ static uint64_t next_loss_ns(const struct virtual_set *set)
     return set->next_loss < set->config->loss_count ? set->config->losses[set->next_loss].at_ns : NEVER;
 }
 
-/* Handles the set's next event if it comes before those of the jobs. Returns whether it did; -1 if memory runs out. */
 static int happen_to_set(struct virtual_set *set, uint64_t before_ns)
 {
     const uint64_t submission_ns = next_submission_ns(set), cancel_ns = next_cancel_ns(set),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A set in virtual time: jobs enter its queue (supermaster/queue.h), begin as the queue decides, and compute on shared
- * ranks (ranks.h), each as a virtual cluster (cluster.h). What the set does not determine is as in a run of one job.
+/* A set in virtual time: jobs enter its queue (supermaster/queue.h), begin as the queue decides, and compute on
+ * shared ranks (ranks.h), each as a virtual cluster (cluster.h). All else is as in a run of one job.
  *
- * A job that waits ends as soon as it is cancelled; a running job finishes its running iterations first. Ranks may
- * be lost. With the supermaster the set ends. The caller keeps the queue's journal (`on_change`) and may begin
- * another set from it. */
+ * A waiting job ends as soon as it is cancelled; a running job finishes its running iterations first. Ranks may be
+ * lost. With the supermaster the set ends. The caller keeps the queue's journal (`on_change`) and may begin another
+ * set from it. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,11 +13,11 @@
 #include "supermaster/queue.h"
 
 struct virtual_job {
-    uint64_t at_ns; /* ordered by this time */
+    uint64_t at_ns;
     uint64_t cancel_at_ns;
     int priority;
     unsigned weight;
-    const uint32_t *after; /* [after_count] numbers of the jobs, from 1, for which it waits; borrowed */
+    const uint32_t *after; /* [after_count] numbers, from 1, of the jobs for which it waits; borrowed */
     unsigned after_count;
     /* The set overrides `begins_ns`, `loses_ranks`, limits, masters and workers. */
     struct virtual_config config;
@@ -45,22 +45,20 @@ struct virtual_set_config {
     unsigned job_count;
     const struct virtual_loss *losses;
     unsigned loss_count;
-    /* When the set drains running jobs and leaves the rest to another set; NEVER: it does not. */
     uint64_t stop_at_ns;
     uint64_t limit_ns;
-    struct queue *queue; /* has the jobs of an earlier set, with their numbers in the list; NULL: empty; borrowed */
+    struct queue *queue; /* has the jobs of an earlier set, numbered as in `jobs`; NULL: empty; borrowed */
     bool checks;
     void *context;
     /* Completes the configuration of a job's run, which is borrowed until its end. NULL: it is complete. */
     int (*on_begin)(void *context, unsigned job, struct virtual_config *config, struct error *error);
     void (*on_change)(void *context, enum set_change change, const struct queue_job *job);
-    /* Called at the end of a job's run or of the set; may be NULL. */
     void (*on_run)(void *context, unsigned job, const struct virtual_config *config,
                    const struct virtual_result *result);
 };
 
 enum set_outcome {
-    SET_IS_OVER, /* all jobs are over or, after a stop, no job runs */
+    SET_IS_OVER,
     SET_IS_LOST,
     SET_HANGS,
     SET_CANNOT_RUN,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The disk of a virtual run: output, which counts the writes of each record, journal, and checks of the order of
- * both. */
+/* The disk of a virtual run: the output, which counts the writes of each record, the journal, and checks of the
+ * order of both. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/service/poison.h"
 #include "common/util/digest.h"
@@ -54,7 +54,6 @@ static unsigned char *make_records(uint64_t first, uint64_t count, uint64_t *byt
     return records;
 }
 
-/* Writes the result of an iteration, or compares it; returns -1 if it differs. */
 static int handle_yield(uint64_t iteration, unsigned char *at, bool write)
 {
     uint64_t record = virtual_record(iteration);
@@ -92,7 +91,6 @@ unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first,
     return cluster->config.variable ? make_block(first, count, bytes) : make_records(first, count, bytes);
 }
 
-/* Turns a block into the records of its iterations, which are wrong if the block is. */
 static void write_block(struct virtual_cluster *cluster, const struct part *part, const unsigned char *data,
                         uint64_t bytes)
 {
@@ -162,7 +160,6 @@ const char *store_take(struct virtual_cluster *cluster, unsigned rank, const str
 
 bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struct message *message, const void *data)
 {
-    /* such that part_is_unwanted() is false */
     const struct part part = {.chunk = 1, .first = message->store.first, .count = message->store.count};
     if (message->type == MESSAGE_REPORT && cluster->cannot_store && is_of_pod(cluster, from))
         message->record_count = 0;
@@ -179,7 +176,6 @@ bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struc
     return true;
 }
 
-/* A data message arrives some time after its announcement, if its sender lives that long. */
 static void collect_later(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
     const struct part *part = &action->store.part;
@@ -199,7 +195,6 @@ static void collect_later(struct virtual_cluster *cluster, unsigned rank, const 
     cluster_schedule(cluster, &future);
 }
 
-/* Storing a result without content only takes time. */
 static void store_phantom(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     cluster->step.sending_ns += cluster->config.byte_ns * (double)action->store.bytes;
@@ -249,7 +244,6 @@ void store_sync(struct virtual_cluster *cluster, unsigned rank)
         store_tell_problem(cluster, rank, "Input/output error");
 }
 
-/* A record that could not be written as a whole is removed. */
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     struct virtual_result *result = &cluster->result;
@@ -332,7 +326,7 @@ static uint64_t expected(const struct virtual_cluster *cluster, uint64_t iterati
     return cluster->expected != NULL ? cluster->expected[iteration - cluster->config.first] : virtual_record(iteration);
 }
 
-/* What was done before the run must not be computed again, except to make boundary data. */
+/* Iterations done before the run must not be computed again, except to make boundary data. */
 void store_check(struct virtual_cluster *cluster)
 {
     const uint64_t first = cluster->config.first;

@@ -12,9 +12,8 @@
 #include <string.h>
 
 #define DRAWS_MAX 65536u
-/* Time between two readings of the clock by a real thread. */
-#define TICK_NS 100000.0
-/* A kernel call of the main thread takes PIECE_NS or one iteration. It checks messages after TURN_NS. */
+#define TICK_NS   100000.0
+/* A kernel call of the main thread takes PIECE_NS or one iteration. It checks for messages after TURN_NS. */
 #define PIECE_NS 500000.0
 #define TURN_NS  2000000.0
 
@@ -69,8 +68,6 @@ static unsigned first_free(const struct thread_model *model)
     return first;
 }
 
-/* Size of the next scheduling step: from its number if the technique has a closed form, otherwise from the
- * technique's state, with feedback. */
 static uint64_t thread_step_size(struct thread_model *model, const struct thread_model_chunk *chunk, unsigned thread,
                                  uint64_t left)
 {
@@ -91,7 +88,6 @@ static void learn_from(struct thread_model *model, const struct thread_draw *dra
         sched_feedback(&model->sched, &feedback);
 }
 
-/* Adds a draw of `count` iterations in `steps` steps. Returns false if memory runs out. */
 static bool add_draw(struct thread_model *model, struct thread_model_chunk *chunk, unsigned thread, uint64_t offset,
                      uint64_t count, uint64_t steps)
 {
@@ -126,7 +122,6 @@ static void plan_chunk(struct thread_model *model, struct thread_model_chunk *ch
     while (drawn < chunk->count && !model->is_out_of_memory) {
         const unsigned thread = first_free(model);
         const uint64_t left = chunk->count - drawn, size = thread_step_size(model, chunk, thread, left);
-        /* steps in one draw, so that there are at most DRAWS_MAX */
         uint64_t steps = (chunk->planned / DRAWS_MAX + size - 1) / size;
         steps = steps < 1 ? 1 : steps;
         const uint64_t count = steps > left / size ? left : steps * size;
@@ -208,7 +203,6 @@ void thread_model_forget(struct thread_model *model, uint64_t now_ns)
     find_free(model);
 }
 
-/* How many of the first draws have `least` iterations together. Sets `*kept` to the number of their iterations. */
 static size_t draws_behind(const struct thread_model_chunk *chunk, uint64_t least, uint64_t *kept)
 {
     size_t i = 0;
@@ -235,7 +229,7 @@ struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsig
         if (least >= count)
             continue;
         size_t draws = draws_behind(chunk, count - recall_share(count - least, 1, waiting), &kept);
-        if (kept == count) /* the last step is larger than the share: give up the whole step */
+        if (kept == count)
             draws = draws_behind(chunk, least, &kept);
         if (kept == count)
             continue;
@@ -250,7 +244,6 @@ struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsig
     return (struct range){0};
 }
 
-/* When the first `count` iterations of the chunk are done. */
 static uint64_t done_ns(const struct thread_model_chunk *chunk, uint64_t count)
 {
     uint64_t latest_ns = chunk->begins_ns, before = 0;
@@ -263,7 +256,6 @@ static uint64_t done_ns(const struct thread_model_chunk *chunk, uint64_t count)
     return latest_ns;
 }
 
-/* How many iterations of the chunk are done at `now_ns`, whichever they are. */
 static double done_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
 {
     double done = 0;
@@ -275,7 +267,7 @@ static double done_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
     return done;
 }
 
-/* When `mark` iterations of the chunk are done, whichever they are. */
+/* Returns when `mark` iterations of the chunk are done, no matter which. done_ns() is about the first iterations. */
 static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
 {
     uint64_t before = chunk->begins_ns, behind = done_ns(chunk, chunk->count);
@@ -286,7 +278,7 @@ static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
     return behind;
 }
 
-/* First time from `at_ns` on at which thread 0 is between two pieces, each of which takes `most_ns` or one
+/* Returns the first time from `at_ns` on at which thread 0 is between two pieces. A piece takes `most_ns` or one
  * iteration. */
 static uint64_t between_pieces_ns(const struct thread_model *model, uint64_t at_ns, double most_ns)
 {
@@ -340,7 +332,6 @@ static double later_by(const struct thread_model *model, uint64_t now_ns)
     return sum;
 }
 
-/* Wall time of the oldest chunk so far, without that of the previous chunk and the share spent in later chunks. */
 static uint64_t model_wall_ns(const struct thread_model *model, uint64_t began_ns, uint64_t now_ns, double later_ns)
 {
     const uint64_t since_ns = began_ns > model->ended_ns ? began_ns : model->ended_ns;

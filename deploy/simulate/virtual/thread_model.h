@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Model of the threads of a worker in virtual time, after worker/exec/thread_pool.h.
  *
- * A chunk is planned when it begins: again and again the thread that is free first draws the next scheduling step of
- * the technique for threads. A thread that finds nothing left of a chunk goes on with the next chunk. As in a real
- * pool, events are about the oldest chunk until it is FINISHED; DRY is reported once, when a thread finds nothing to
- * draw at all. Thread 0 computes, too. It reports between two pieces of its work, and checks messages after several
- * pieces. The plan changes when a chunk is cut, and when the worker becomes slower.
+ * A chunk is planned when it begins: the thread that is free first draws the next scheduling step of the technique
+ * for threads, until nothing is left. A thread that finds nothing left of a chunk draws from the next chunk. As in a
+ * real pool, events are about the oldest chunk until it is FINISHED; DRY is reported once, when a thread finds
+ * nothing to draw at all. Thread 0 computes, too. It reports between two pieces of its work, and checks for messages
+ * after several pieces. The plan changes when a chunk is cut, and when the worker becomes slower.
  *
- * Differences from a real pool: draws progress evenly; if a chunk has more than some 65,000 steps, several are drawn at
- * once; a waiting thread draws at the moment a chunk begins, while a real one may have to be woken; adaptive techniques
- * get planned times as measurements.
+ * Differences from a real pool: draws progress evenly; if a chunk has more than some 65,000 steps, several are drawn
+ * at once; a waiting thread draws at the moment a chunk begins, while a real thread may have to be woken; adaptive
+ * techniques get planned times as measurements.
  *
  * Pure. */
 #pragma once
@@ -22,7 +22,6 @@
 
 #define THREAD_MODEL_CHUNKS_MAX (2 * ASKS_MAX + 1)
 
-/* Iterations that a thread draws at once. They follow those of the draw before it in the list. */
 struct thread_draw {
     uint64_t start_ns, end_ns;
     uint64_t count;
@@ -31,15 +30,15 @@ struct thread_draw {
 
 struct thread_model_chunk {
     uint64_t first, count;
-    uint64_t planned; /* iterations when it was planned, before anything was cut off */
+    uint64_t planned;
     uint64_t begins_ns;
     uint64_t mark;
-    uint64_t told; /* iterations whose results have been reported */
+    uint64_t told;
     struct thread_draw *draws;
     size_t draw_count, draw_room;
 };
 
-/* Work of a thread from `start_ns` on: [first, first + count) in `calls` kernel calls. Its call before that began at
+/* Work of a thread from `start_ns` on: [first, first + count) in `calls` kernel calls. Its previous call began at
  * `before_ns`; negative: there was none. */
 struct thread_work {
     double before_ns;
@@ -58,8 +57,8 @@ struct thread_model {
     struct sched sched;
     struct thread_model_chunk chunk[THREAD_MODEL_CHUNKS_MAX];
     unsigned chunk_count;
-    /* When each thread is free after all chunks (free_ns), when it was free after the finished ones (over_ns), and
-     * its time in these (busy_ns). [threads] each; owned. */
+    /* [threads] each; owned. When the thread is free after all chunks (free_ns) and after the finished chunks
+     * (over_ns), and how long it computed in finished chunks (busy_ns). */
     uint64_t *free_ns;
     uint64_t *over_ns;
     double *busy_ns;
@@ -75,26 +74,22 @@ struct thread_model_event {
     uint64_t done;
 };
 
-/* `rank` is the worker's; `threads` >= 2. Fails if memory runs out. */
 int thread_model_init(struct thread_model *model, unsigned rank, unsigned threads, const struct sched_spec *technique,
                       thread_model_time *time_ns, void *context, struct error *error);
 void thread_model_fini(struct thread_model *model);
 
 void thread_model_begin(struct thread_model *model, uint64_t begins_ns, uint64_t first, uint64_t count, uint64_t mark);
 void thread_model_set_mark(struct thread_model *model, uint64_t mark);
-/* Gives up all chunks but the oldest. Threads finish their draws. */
 void thread_model_forget(struct thread_model *model, uint64_t now_ns);
-/* Gives up and returns iterations of steps that no thread has drawn: the share by recall_share(), perhaps none, of the
- * newest chunk that has such steps. The oldest chunk keeps an iteration that is not reported. */
+/* Gives up and returns iterations of steps that no thread has drawn: a share, by recall_share(), of the newest chunk
+ * that has such steps. The share may be empty. The oldest chunk keeps at least one unreported iteration. */
 struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsigned waiting);
-/* From now on threads take `factor` times as long; the results of `time_ns` must include that, too. */
+/* From now on threads take `factor` times as long; `time_ns` must return the longer times, too. */
 void thread_model_slow(struct thread_model *model, uint64_t now_ns, double factor);
 
-/* Returns when thread 0 handles a message that arrives now, which is at the end of its turn. */
+/* Returns when thread 0 handles a message that arrives now: at the end of its turn. */
 uint64_t thread_model_hears_ns(const struct thread_model *model, uint64_t now_ns);
 
-/* Sets the next event, which may be in the past. Returns false if no chunk is running. */
 bool thread_model_next(const struct thread_model *model, struct thread_model_event *next);
-/* Takes the event: fills in `event` except for the results, and returns the iterations whose results it has. */
 struct range thread_model_take(struct thread_model *model, const struct thread_model_event *next, uint64_t now_ns,
                                struct event *event);

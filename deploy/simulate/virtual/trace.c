@@ -37,7 +37,6 @@ static void trace_request(const struct message *message, char *text, size_t size
         snprintf(text, size, "REQUEST asks=%u", request->asks);
 }
 
-/* The first range that was returned, and the number of others. */
 static void trace_returned(const struct message *message, char *text, size_t size)
 {
     uint64_t first = 0, count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modelled work: iteration i takes cost(i) / speed of its worker; after a slowdown what is left takes `slow_factor`
- * times as long. Other processes may compete for the core. */
+/* Modelled work: iteration i takes cost(i) / speed of its worker; after a slowdown the rest of the work takes
+ * `slow_factor` times as long. Other processes may compete for the core. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
@@ -39,7 +39,6 @@ double work_range_cost(const struct virtual_cluster *cluster, uint64_t first, ui
     return virtual_cost_ns(config, sum, count);
 }
 
-/* How long work with `cost` at speed 1 needs the core, from `started_ns` on. */
 static double core_time_of(const struct node *node, uint64_t started_ns, double cost)
 {
     double time = cost / node->speed;
@@ -47,7 +46,6 @@ static double core_time_of(const struct node *node, uint64_t started_ns, double 
     return time <= before ? time : before + (time - before) * node->slow_factor;
 }
 
-/* How long it takes until a worker under these loads has had its core for `time`. */
 static double share_of_core(const struct virtual_cluster *cluster, unsigned w, uint64_t started_ns, double time)
 {
     const struct virtual_load *loads = cluster->config.loads;
@@ -77,7 +75,6 @@ uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node,
     return (uint64_t)work_time_ns(cluster, node, started_ns, calls_ns + work_range_cost(cluster, first, count));
 }
 
-/* When `done` iterations of the running chunk are done, without slowdowns. */
 static uint64_t running_done_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t done)
 {
     const struct running *running = &node->running;
@@ -101,7 +98,6 @@ void work_schedule_loads(struct virtual_cluster *cluster)
                                                        .done = to_wire(config->loads[i].load)});
 }
 
-/* Schedules an event of the running chunk, unless the chunk's turn ends before it. */
 static void work_schedule(struct virtual_cluster *cluster, const struct future *future)
 {
     if (future->at_ns > cluster->nodes[future->rank].running.until_ns)
@@ -144,7 +140,7 @@ static uint64_t come_to_ns(const struct virtual_cluster *cluster, const struct r
     return running->is_put_off ? running->put_off_ns : cluster->now_ns;
 }
 
-/* Includes the running iteration. Never less than was reported, also if the worker has become slower since. */
+/* Includes the running iteration. Never less than was reported, even if the worker has become slower since. */
 static uint64_t begun_iterations(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct running *running = &node->running;
@@ -152,7 +148,7 @@ static uint64_t begun_iterations(const struct virtual_cluster *cluster, const st
     const uint64_t now_ns = come_to_ns(cluster, running);
     if (now_ns <= running->started_ns)
         return over + 1;
-    while (not_over - over > 1) { /* invariant: `over` iterations are finished, `not_over` are not */
+    while (not_over - over > 1) {
         uint64_t middle = over + (not_over - over) / 2;
         *(running_done_ns(cluster, node, middle) <= now_ns ? &over : &not_over) = middle;
     }
@@ -192,8 +188,8 @@ static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
                                             .done = running->count});
 }
 
-/* The next chunk may have begun, because the running one has ended and that is not reported yet: then nothing of it
- * is given up. */
+/* The next chunk has begun if the running chunk has ended and this is not reported yet. Then nothing of it is given
+ * up. */
 static struct range cut_next(const struct virtual_cluster *cluster, struct node *node, unsigned waiting)
 {
     const bool has_begun = node->running.ends_ns <= cluster->now_ns;
@@ -256,10 +252,10 @@ struct range work_end(struct virtual_cluster *cluster, unsigned rank)
     struct running *running = &node->running;
     if (node->probe_ends_ns > cluster->now_ns && !is_dependent(cluster))
         end_probe(cluster, rank);
-    if (node->team != NULL) /* threads finish what they have begun */
+    if (node->team != NULL)
         return threads_cut(cluster, rank, RECALL_ALL);
     if (running->ends_ns <= cluster->now_ns && !running->is_put_off)
-        return (struct range){0}; /* its end is about to be reported */
+        return (struct range){0};
     const uint64_t done = begun_iterations(cluster, node) - 1, given = running->count - done;
     running->count = done;
     running->ends_ns = cluster->now_ns;
@@ -279,7 +275,6 @@ static enum virtual_outcome outcome_of(const struct virtual_cluster *cluster, un
     return config->outcome != NULL ? config->outcome(config->context, rank, iteration) : VIRTUAL_WORKS;
 }
 
-/* Schedules the failures of the running chunk, up to the first one that kills the worker. */
 static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -306,7 +301,6 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
     }
 }
 
-/* True if all earlier time steps are done or given up. */
 static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration)
 {
     const struct virtual_config *config = &cluster->config;
@@ -317,7 +311,6 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
     return ledger->done + ranges_total(&ledger->failed) >= before;
 }
 
-/* True if all iterations that these wait for are stored and have not failed. */
 static bool is_behind_others(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
 {
     const struct virtual_config *config = &cluster->config;
@@ -359,7 +352,7 @@ uint64_t work_slice(const struct virtual_cluster *cluster)
     return config->collect ? config->slice_iterations : 0;
 }
 
-/* Of real calls, nine in ten differ from the median by less than this part of it. */
+/* The time of nine in ten real calls differs from the median by less than this fraction. */
 #define CALL_SPREAD 0.7
 
 static double work_call_ns(const struct virtual_cluster *cluster, unsigned rank, uint64_t begins_ns)
@@ -471,7 +464,7 @@ uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
     uint64_t before = running->sliced < running->count ? running->sliced : running->count - 1, behind = running->count;
-    while (behind - before > 1) { /* invariant: `before` iterations end before `at_ns`, `behind` do not */
+    while (behind - before > 1) {
         uint64_t middle = before + (behind - before) / 2;
         *(running_done_ns(cluster, node, middle) < at_ns ? &before : &behind) = middle;
     }

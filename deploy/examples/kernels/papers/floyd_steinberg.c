@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Error diffusion after Floyd and Steinberg (1976), the dependent loop of the papers on synchronized self-scheduling:
- * it turns a grayscale picture into one of black and white pixels that looks similar. Each pixel is rounded, and its
- * error goes to four later neighbours: 7/16 to the right, and below 3/16 to the left, 5/16 straight down and 1/16 to
- * the right. An iteration is a row of the picture.
+/* Error diffusion after Floyd and Steinberg (1976), the dependent loop of the papers on synchronized
+ * self-scheduling: it turns a grayscale picture into a similar picture of black and white pixels. Each pixel is
+ * rounded, and its error goes to four later neighbours: 7/16 to the right, and below 3/16 to the left, 5/16 straight
+ * down and 1/16 to the right. An iteration is a row of the picture.
  *
- * All numbers are integers, so each order that respects the dependencies gives the same picture. A pixel's level is p +
- * floor((7 e(left) + 1 e(above left) + 5 e(above) + 3 e(above right) + 8) / 16), and it is white from 128 on. Its error
- * e is the rest, at most 128 in either direction. Errors beyond the picture are dropped.
+ * All numbers are integers, so each order that respects the dependencies gives the same picture. A pixel's level is
+ * p + floor((7 e(left) + 1 e(above left) + 5 e(above) + 3 e(above right) + 8) / 16), and the pixel is white from 128
+ * on. Its error e is the rest, at most 128 in either direction. Errors beyond the picture are dropped.
  *
- * A chunk passes on the errors of its last row, a byte per pixel. The array for that also has the errors while the
- * chunk is computed: those of the present row, up to the present pixel, replace those of the row before. */
+ * A chunk passes on the errors of its last row, a byte per pixel. The same array is used while the chunk is
+ * computed: the errors of the present row, up to the present pixel, replace those of the previous row. */
 #include "common/util/digest.h"
 #include "deploy/examples/kernels/papers/image/image.h"
 #include "deploy/examples/kernels/papers/input.h"
@@ -31,14 +31,15 @@ static const struct hdss_param params[] = {
 };
 
 struct diffusion {
-    struct image image; /* gray is NULL if the picture is generated */
+    struct image image;
     uint64_t width, height;
-    /* The arrays are owned. ring: [width] for a generated picture, a column's part of the distance from the middle. */
+    /* The arrays are owned. ring: [width] for a generated picture, the part of each column in the distance from the
+     * middle. */
     uint16_t *ring;
-    uint8_t *ramp; /* [width] level of each column in the ramp */
+    uint8_t *ramp;
     uint8_t *levels;
-    int8_t *no_error; /* [width] zeros: the errors above the first row */
-    int8_t *corner;   /* [corners] for each row of the chunk, the error above and left of its next pixel */
+    int8_t *no_error;
+    int8_t *corner;
     uint64_t corners;
 };
 
@@ -59,14 +60,13 @@ static int read_image(const char *path, struct image *image, uint64_t *digest,
 
 #define RINGS 2048u
 
-/* What a column, or a row, adds to the phase of the rings. */
 static uint16_t ring_part(uint64_t at, uint64_t side, uint64_t width, uint64_t height)
 {
     uint64_t from_middle = 2 * at + 1 > side ? 2 * at + 1 - side : side - 2 * at - 1;
     return (uint16_t)(from_middle * from_middle * RINGS / (width * width + height * height));
 }
 
-/* A ramp from black to white fills the upper eighth. Below it, the ramp is added to rings that become narrower
+/* A ramp from black to white fills the upper eighth. Below, the mean of this ramp and of rings that become narrower
  * outwards. */
 static void generate(struct diffusion *d, uint64_t y, uint64_t begin, uint64_t end)
 {
@@ -213,9 +213,9 @@ static int floyd_steinberg_begin_chunk(struct diffusion *d, uint64_t rows, char 
     return -1;
 }
 
-/* Computes `begin` .. `end` of a row. `above` has the errors of the row above from `begin` on. `own` has those of
- * this row before `begin`, and gets the others; it may be the same array. `corner` is the error above and left of
- * `begin`, and after the call of `end`. */
+/* Computes [begin, end) of a row. `above` has the errors of the row above from `begin` on. `own` has the errors of
+ * this row before `begin`, and gets the errors of [begin, end); both may be the same array. `corner` is the error
+ * above and left of `begin`; it becomes that of `end`. */
 static void diffuse(const uint8_t *level, uint8_t *white, const int8_t *above, int8_t *own, uint64_t begin,
                     uint64_t end, uint64_t width, int8_t *corner)
 {

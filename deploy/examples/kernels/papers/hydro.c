@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A fragment of two-dimensional hydrodynamics: Livermore loop 23 (McMahon 1986), modified to three dimensions as in the
- * papers on synchronized self-scheduling (Ciorba et al.), where each sweep l has a plane of its own:
+/* A fragment of two-dimensional hydrodynamics: Livermore loop 23 (McMahon 1986), modified to three dimensions as in
+ * the papers on synchronized self-scheduling (Ciorba et al.): each sweep l has its own plane:
  *
  *   for l, for j = 1..4, for k:
- *     qa = za[l-1][j+1][k] zr[j][k] + za[l][j-1][k] zb[j][k] + za[l-1][j][k+1] zu[j][k] + za[l][j][k-1] zv[j][k] +
- * zz[j][k] za[l][j][k] = za[l-1][j][k] + 0.175 (qa - za[l-1][j][k])
+ *     qa = za[l-1][j+1][k] zr[j][k] + za[l][j-1][k] zb[j][k] + za[l-1][j][k+1] zu[j][k]
+ *          + za[l][j][k-1] zv[j][k] + zz[j][k]
+ *     za[l][j][k] = za[l-1][j][k] + 0.175 (qa - za[l-1][j][k])
  *
- * An iteration is a sweep l, which yields za[l][1..4][..]. The rim of the plane (j of 0 and 5, k before the first and
- * behind the last) stays as it is at the beginning, and so do the coefficients, all of which follow from a formula.
- * Terms are added in the order in which they are written, so the result is that of the serial loop, bit for bit.
+ * An iteration is a sweep l, which computes za[l][1..4][..]. The rim of the plane (j of 0 and 5, k before the first
+ * and behind the last) does not change, and neither do the coefficients, which all follow from a formula. Terms are
+ * added in the order in which they are written, so the result is that of the serial loop, bit for bit.
  *
- * A chunk hands over the plane of its last sweep. The array for that has the plane while the chunk is computed, and
- * each sweep replaces the one before. j is the inner loop, so that its four values are computed side by side. */
+ * A chunk hands over the plane of its last sweep. The same array has the plane while the chunk is computed: each
+ * sweep replaces the plane of the previous sweep. j is the inner loop, so that its four values are computed side by
+ * side. */
 #include "hdss/kernel.h"
 #include "worker/kernels/model.h"
 
@@ -21,7 +23,7 @@
 enum param { SWEEPS, COLUMNS };
 enum array { ZA, ZR, ZB, ZU, ZV, ZZ };
 
-#define ROWS 4 /* j from 1 on */
+#define ROWS 4
 
 static const struct hdss_param params[] = {
     [SWEEPS] = {"l", HDSS_PARAM_INTEGER, "2000", 1, 1e9, NULL, "",
@@ -33,15 +35,14 @@ static const struct hdss_param params[] = {
 
 struct column {
     double zr[ROWS], zb[ROWS], zu[ROWS], zv[ROWS], zz[ROWS];
-    double below, above; /* za at j = 0 and at j = 5 */
+    double below, above;
 };
 
 struct hydro {
     uint64_t columns;
-    /* The arrays are [columns] and owned. */
     struct column *column;
-    double (*start)[ROWS];          /* the plane before the first sweep */
-    double left[ROWS], right[ROWS]; /* za before the first column, and after the last */
+    double (*start)[ROWS];
+    double left[ROWS], right[ROWS];
 };
 
 /* Element j, k of an array; k counts from 1. It is 24 bits of a Weyl sequence, and so exact. Coefficients are
@@ -118,8 +119,8 @@ static int hydro_open_instance(const union hdss_value *values, const struct hdss
     return 0;
 }
 
-/* One column of a sweep. `old` and `next` are this column and the one after it before the sweep; `left` is the one
- * before it after the sweep. `own` may be `old`. */
+/* Computes one column of a sweep. `old` is this column and `next` the next column, both before the sweep; `left` is
+ * the previous column after the sweep. `own` may be `old`. */
 static inline void relax(const struct column *c, const double *old, const double *next, const double *left, double *own)
 {
     double below = c->below;
@@ -130,7 +131,6 @@ static inline void relax(const struct column *c, const double *old, const double
     }
 }
 
-/* Part of a sweep. `plane` is the plane before it, and `own` gets the new one. The record has it row by row. */
 static void sweep(const struct hydro *h, const double (*plane)[ROWS], double (*own)[ROWS], uint64_t begin, uint64_t end,
                   double *record)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The Evrard collapse: a cold sphere of gas collapses by its own gravity, bounces and comes to rest; a test problem for
- * SPH codes. Every worker holds the whole gas (gas.h) and advances it with the results of each step; an iteration is
- * one particle.
+/* The Evrard collapse: a cold sphere of gas collapses by its own gravity, bounces and comes to rest; a test problem
+ * for SPH codes. Every worker holds the whole gas (gas.h) and advances it with the results of each step; an
+ * iteration is one particle.
  *
  * A time step is two loops: one for the densities, then one for momentum, energy and gravity. If only gravity is
- * scheduled there is only the second loop, and every worker computes the rest itself. The states are the same, bit for
- * bit. The cost of an iteration depends on the depth of the tree, and on the density around the particle, which grows
- * in the middle while the sphere collapses.
+ * scheduled there is only the second loop, and every worker computes the rest itself. The states are the same, bit
+ * for bit. The cost of an iteration depends on the depth of the tree, and on the density around the particle, which
+ * grows in the middle while the sphere collapses.
  *
  * end_time= is divided into steps= equal steps. A time step that is too long for the gas is refused before the run,
- * according to measurements of the collapse; one that turns out too long ends the run. */
+ * based on measurements of the collapse. If a step turns out too long during the run, the run ends. */
 #include "deploy/examples/kernels/papers/evrard/gas.h"
 #include "deploy/examples/kernels/papers/evrard/record.h"
 #include "deploy/examples/kernels/papers/evrard/root.h"
@@ -47,22 +47,21 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* The longest time step that Courant's condition (gas_courant()) allows until that time, times particles^(7/12). The
- * numbers are 5 % below the measured ones, which are the same for 100 and for 5,000 particles. */
+/* `step`: the longest time step that Courant's condition (gas_courant()) allows until the time `until`, times
+ * particles^(7/12). It is 5 % below the measured value, which is the same for 100 and for 5,000 particles. */
 static const struct {
     double until, step;
 } longest[] = {{0.25, 3}, {0.5, 1.8}, {0.75, 1.1}, {INFINITY, 0.76}};
 
 enum { LONGEST = sizeof longest / sizeof *longest };
 
-/* What to divide these by. The influence of the neighbours was measured for 40 to 150 of them. */
+/* The divisor of the numbers above. The influence of the neighbours was measured for 40 to 150 neighbours. */
 static double fineness(const union hdss_value *values)
 {
     double particles = (double)values[PARTICLES].integer;
     return sqrt(particles) * cube_root(sqrt(sqrt(particles))) * sqrt(NEIGHBOURS_DEFAULT / values[NEIGHBOURS].real);
 }
 
-/* The latest time that so many steps can reach. */
 static double farthest(double steps, double fine)
 {
     double end = 0;
@@ -111,9 +110,9 @@ static int evrard_describe(const union hdss_value *values, struct hdss_loop *loo
 struct evrard {
     struct gas gas;
     bool all;
-    bool is_over; /* the last time step was too long: there is no next one */
+    bool is_over;
     bool in_density;
-    struct gas_push *pushes; /* of every particle, if only gravity is scheduled; owned */
+    struct gas_push *pushes;
 };
 
 static int evrard_out_of_memory(const union hdss_value *values, char error[HDSS_ERROR_MAX])
@@ -238,7 +237,6 @@ static int explain_too_long(struct evrard *e, double courant, char error[HDSS_ER
     return -1;
 }
 
-/* Goes on from the results of the forces to the densities. */
 static int move(struct evrard *e, const double *records, char error[HDSS_ERROR_MAX])
 {
     struct gas_state state;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Nearer to the middle than this, the first guess of a smoothing length uses the density at this distance. */
+/* Within this distance of the middle, the first guess of a smoothing length uses the density at this distance. */
 #define PROFILE_LEAST 0.02
 #define PI            3.14159265358979324
 
@@ -34,7 +34,8 @@ static int gas_allocate(struct gas *gas)
     return -1;
 }
 
-/* The density there is M / (2 pi r), and h^3 rho / m is the same everywhere. The density loop corrects the guess. */
+/* The density at distance r is M / (2 pi r), and h^3 rho / m is the same everywhere. The density loop corrects the
+ * guess. */
 static double guess_h(double r, double particles, double neighbours)
 {
     double rho = 1 / (2 * PI * (r > PROFILE_LEAST ? r : PROFILE_LEAST));
@@ -116,7 +117,6 @@ void gas_state(const struct gas *gas, size_t particle, const struct gas_push *pu
         state->velocity[k] += half * (push->acceleration[k] + pull.acceleration[k]);
 }
 
-/* Advances one component: the half step by a whole step, then the place. `now` is extrapolated to the new time. */
 static void gas_advance_particles(double *place, double *half, double *now, double known, double time_step)
 {
     *half = 2 * known - *half;

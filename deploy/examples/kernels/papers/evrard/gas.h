@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gas of the Evrard collapse, all of which every worker has, and the computations for one particle.
+/* The gas of the Evrard collapse, which every worker holds completely, and the computations for one particle.
  *
  * Units: G = M = R = 1. Smoothed particle hydrodynamics with the gradient terms of Springel and Hernquist (2002) and
  * Monaghan (2002), the viscosity of Monaghan (1992), alpha 1 and beta 2, with the switch of Balsara (1995), an ideal
@@ -9,14 +9,14 @@
  * every particle; gas_advance() with every result; gas_arrange(). The order of operations does not depend on which
  * worker computes what, so all workers get the same bits.
  *
- * Time: leapfrog, with velocities and energies half a step before the places (v_half). gas_state() yields v = v_half
- * + a dt/2, from which gas_advance() computes v_half + a dt = 2 v - v_half. The collapse begins half a step before
- * step 0, so the state of step n is that at the time (n + 1/2) dt. */
+ * Time: leapfrog, with velocities and energies half a step before the places (v_half). gas_state() computes v =
+ * v_half + a dt/2, from which gas_advance() computes v_half + a dt = 2 v - v_half. The collapse begins half a step
+ * before step 0, so the state of step n belongs to the time (n + 1/2) dt. */
 #pragma once
 
 #include "deploy/examples/kernels/papers/evrard/octree.h"
 
-/* Given by the problem; the energy is that of a unit of mass at the beginning. */
+/* Parameters of the test problem. GAS_ENERGY: initial energy of a unit of mass. */
 #define GAS_GAMMA  (5.0 / 3)
 #define GAS_ENERGY 0.05
 
@@ -49,16 +49,15 @@ struct gas_state {
     double velocity[3], u, potential;
 };
 
-/* Change of velocity and energy by pressure and viscosity. */
 struct gas_push {
     double acceleration[3], heating;
 };
 
-/* Makes the sphere and its tree. Returns -1 if memory runs out; nothing is owned then. */
+/* Makes the sphere and its tree. Returns -1 if memory runs out; nothing must be freed then. */
 int gas_init(struct gas *gas, const struct gas_config *config);
 void gas_fini(struct gas *gas);
 
-/* These may be called by several threads at once. */
+/* These three may be called by several threads at once. */
 void gas_density(const struct gas *gas, size_t particle, struct gas_density *density);
 void gas_push(const struct gas *gas, size_t particle, struct gas_push *push);
 void gas_state(const struct gas *gas, size_t particle, const struct gas_push *push, struct gas_state *state);
@@ -70,7 +69,7 @@ void gas_set_density(struct gas *gas, size_t particle, const struct gas_density 
 void gas_ready(struct gas *gas);
 double gas_courant(const struct gas *gas);
 
-/* Takes the state of a particle and moves it. gas_arrange() must follow after all. */
+/* Takes the state of a particle and moves it. Call gas_arrange() after all particles have moved. */
 void gas_advance(struct gas *gas, size_t particle, const struct gas_state *state);
 
 /* Builds the tree. Returns -1 if a coordinate is not finite. */

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Bits of a Morton key per dimension. */
 #define LEVELS 21
 
 struct octree_key {
@@ -45,7 +44,6 @@ void octree_fini(struct octree *tree)
     free(tree->spare);
 }
 
-/* Puts two zeros before each of the lowest 21 bits. */
 static uint64_t octree_spread(uint64_t bits)
 {
     bits = (bits | bits << 32) & 0x001f00000000ffff;
@@ -81,7 +79,6 @@ static void octree_make_keys(struct octree *tree, const double *const place[3])
     }
 }
 
-/* One pass of a stable radix sort, by the byte at `shift`. */
 static void sort_pass(const struct octree_key *from, struct octree_key *to, size_t points, unsigned shift)
 {
     size_t starts[256] = {0}, start = 0;
@@ -160,7 +157,6 @@ static void take_child(struct octree_cell *cell, struct octree_moment *moment, c
     moment->mass += part->mass;
 }
 
-/* Adds up the children, which follow the cell in memory. */
 static void measure_divided(struct octree *tree, uint32_t at)
 {
     struct octree_cell *cell = &tree->cells[at];
@@ -199,7 +195,6 @@ static void set_opening(struct octree *tree, uint32_t at)
     moment->open2 = open * open;
 }
 
-/* Makes the cell of these slots, and all cells below it. */
 static void octree_grow(struct octree *tree, uint32_t first, uint32_t count, double mass)
 {
     uint32_t at = (uint32_t)tree->cell_count++, end = first + count;
@@ -262,7 +257,7 @@ static void pull_points(const struct octree *tree, uint32_t first, uint32_t end,
     }
 }
 
-/* Adds the pull of a cell as a body with a quadrupole, at distance d from the point: phi = -M/r - dQd / (2 r^5). */
+/* Adds the pull of a cell, which is treated as a body with a quadrupole at distance d: phi = -M/r - dQd / (2 r^5). */
 static void pull_cell(const struct octree_moment *moment, const double d[3], double distance2, double softening2,
                       struct octree_pull *pull)
 {

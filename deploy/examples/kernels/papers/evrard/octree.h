@@ -2,8 +2,8 @@
 /* An octree over points of equal mass, for gravity and for finding neighbours.
  *
  * Points are sorted along the Morton curve of their bounding cube; the position in that order is the slot. A cell is
- * a range of slots. Cells are in depth-first order: a cell is followed by its first child, and `skip` is the cell
- * that follows if it is not opened. Equal points make equal trees, bit for bit. */
+ * a range of slots. Cells are in depth-first order: a cell is followed by its first child, and `skip` is the next
+ * cell if this cell is not opened. Equal points make equal trees, bit for bit. */
 #pragma once
 
 #include <stddef.h>
@@ -14,10 +14,10 @@
 
 struct octree_cell {
     uint32_t first, count;
-    uint32_t skip; /* the next cell if this one is not opened */
+    uint32_t skip;
     uint32_t is_leaf;
     double low[3], high[3];
-    double reach; /* largest search radius of its points: see octree_set_reach() */
+    double reach;
 };
 
 /* The mass in a cell. The quadrupole is traceless: xx, yy, zz, xy, xz, yz. */
@@ -30,18 +30,18 @@ struct octree {
     size_t points, cell_count;
     double theta;
     uint32_t *order;
-    uint32_t *slot; /* slot of each point, and above the point of each slot */
+    uint32_t *slot;
     double *x, *y, *z;
     struct octree_cell *cells;
     struct octree_moment *moments;
     struct octree_key *keys, *spare;
 };
 
-/* Returns -1 if memory runs out; nothing is owned then. There are no cells before octree_build(). */
+/* Returns -1 if memory runs out; nothing must be freed then. There are no cells before octree_build(). */
 int octree_init(struct octree *tree, size_t points, double theta);
 void octree_fini(struct octree *tree);
 
-/* Builds the tree of points at these places, which must be finite. Each has this `mass`. */
+/* Builds the tree of points at these places, which must be finite. `mass` is the mass of each point. */
 void octree_build(struct octree *tree, const double *x, const double *y, const double *z, double mass);
 
 void octree_set_reach(struct octree *tree, const double *reach);
@@ -52,10 +52,9 @@ struct octree_pull {
 
 /* Acceleration and potential (G = 1) that all other points cause at the point of a slot, with Plummer softening. A
  * cell counts as one body if d > s / theta + o: s is its side, d the distance of its centre of mass from the point,
- * and o the offset of that centre from the middle of its box. With theta 0 the sum is direct. */
+ * and o the offset of that centre from the middle of its box. With theta 0 all points are added one by one. */
 void octree_pull(const struct octree *tree, uint32_t slot, double softening2, struct octree_pull *pull);
 
-/* Squared distance of a place from the cell's box; 0 inside. */
 static inline double octree_distance2(const struct octree_cell *cell, const double at[3])
 {
     double sum = 0;

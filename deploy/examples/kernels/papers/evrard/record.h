@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A record of the evrard kernel: a particle's state or, in the loop of densities before it, what that loop computes. */
+/* A record of the evrard kernel: a particle's state or, in the loop of densities, the results of that loop. */
 #pragma once
 
 enum evrard_field {
@@ -14,7 +14,7 @@ enum evrard_field {
     EVRARD_H,
     EVRARD_POTENTIAL,
     EVRARD_FIELDS,
-    /* Fields in the loop of densities. Place, energy, density and h are where a state has them. */
+    /* Fields in the loop of densities. Place, energy, density and h are the same fields as in a state. */
     EVRARD_DIVERGENCE = EVRARD_VX,
     EVRARD_CURL = EVRARD_VY,
     EVRARD_OMEGA = EVRARD_VZ,

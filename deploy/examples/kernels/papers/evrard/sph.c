@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* A smoothing length normally contains far fewer particles. One that would contain more is reduced. */
+/* A smoothing length normally contains far fewer particles. If it contains more, it is reduced. */
 #define NEAR_MAX 1024
 /* Particles are gathered from farther away than estimated, so that a larger h needs no second search. */
 #define GATHER_MARGIN 1.1
@@ -18,7 +18,6 @@
 #define H_TRIES     200
 #define PI          3.14159265358979324
 
-/* The particles near one of them, which is included. */
 struct near {
     double radius;
     unsigned count;
@@ -38,7 +37,7 @@ static void gather_leaf(const struct octree *tree, const struct octree_cell *cel
             near->overflow = true;
             return;
         }
-        near->distance[near->count] = distance2; /* overwritten by the next unless it is near enough */
+        near->distance[near->count] = distance2;
         near->slot[near->count] = s;
         near->count += distance2 < radius2;
     }
@@ -61,7 +60,7 @@ static void sph_gather(const struct octree *tree, uint32_t slot, double radius, 
         near->distance[k] = sqrt(near->distance[k]);
 }
 
-/* Sums of spline(q), and of -q spline'(q). */
+/* `sum` of spline(q), and `slope`, the sum of -q spline'(q). */
 struct weight {
     double sum, slope;
 };
@@ -83,7 +82,6 @@ struct bracket {
     double low, high;
 };
 
-/* The next estimate of Newton's method, within the bracket and not far from the last one. */
 static double next_guess(struct bracket *bracket, double h, const struct weight *weight, double wanted)
 {
     if (weight->sum > wanted)
@@ -93,7 +91,7 @@ static double next_guess(struct bracket *bracket, double h, const struct weight 
     double next = weight->slope > 0 ? h - h * (weight->sum - wanted) / weight->slope : INFINITY;
     next = next < 1.3 * h ? next : 1.3 * h;
     next = next > 0.7 * h ? next : 0.7 * h;
-    bool in = next >= bracket->low && next <= bracket->high; /* equal to a bound once h is found */
+    bool in = next >= bracket->low && next <= bracket->high;
     return in ? next : (bracket->low + bracket->high) / 2;
 }
 
@@ -121,7 +119,6 @@ static double find_h(const struct gas *gas, uint32_t slot, struct near *near, st
     }
 }
 
-/* The divergence of the velocity, and the length of its curl. */
 static void find_flow(const struct gas *gas, uint32_t slot, const struct near *near, struct gas_density *density)
 {
     const struct octree *tree = &gas->tree;

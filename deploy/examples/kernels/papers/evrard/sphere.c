@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The initial sphere: see sphere.h. Lattice coordinates are odd integers, twice the real ones, so distances are
- * compared without rounding. */
+/* The initial sphere: see sphere.h. Lattice coordinates are odd integers, twice the real coordinates, so that
+ * distances are compared without rounding. */
 #include "deploy/examples/kernels/papers/evrard/sphere.h"
 
 #include "deploy/examples/kernels/papers/evrard/root.h"
@@ -12,10 +12,10 @@
 #define PI 3.14159265358979324
 
 struct lattice {
-    int32_t most;    /* largest coordinate; all are odd, and of both signs */
-    uint32_t limit2; /* a point is inside if its squared distance is smaller */
-    size_t at_limit; /* how many of the points at just that distance are inside: the first ones */
-    double radius;   /* of a sphere whose volume is that of the points inside */
+    int32_t most;
+    uint32_t limit2;
+    size_t at_limit;
+    double radius;
 };
 
 static uint32_t square_of(int32_t i, int32_t j, int32_t k)
@@ -23,7 +23,6 @@ static uint32_t square_of(int32_t i, int32_t j, int32_t k)
     return (uint32_t)(i * i + j * j + k * k);
 }
 
-/* Counts the points at each squared distance. `counts` has room for 3 most^2 + 1 of them. */
 static void count_shells(int32_t most, size_t *counts)
 {
     for (int32_t i = 1; i <= most; i += 2)
@@ -35,7 +34,7 @@ static void count_shells(int32_t most, size_t *counts)
 static int sphere_measure(struct lattice *lattice, size_t count)
 {
     lattice->radius = 2 * cube_root(3 * (double)count / (4 * PI));
-    lattice->most = (int32_t)lattice->radius / 2 * 2 + 5; /* odd, and beyond the sphere */
+    lattice->most = (int32_t)lattice->radius / 2 * 2 + 5;
     size_t *counts = calloc((size_t)square_of(lattice->most, lattice->most, lattice->most) + 1, sizeof *counts);
     if (counts == NULL)
         return -1;

@@ -2,7 +2,7 @@
 /* The cubic spline of Monaghan and Lattanzio (1985) in three dimensions: W(r, h) = spline(r/h) / h^3, 0 from 2 h on. */
 #pragma once
 
-#define SPLINE_NORM  0.318309886183790672 /* 1 / pi */
+#define SPLINE_NORM  0.318309886183790672
 #define SPLINE_REACH 2.0
 
 /* A negative 1 - q counts as 0. There are no branches, because they would be mispredicted. */

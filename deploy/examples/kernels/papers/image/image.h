@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads pictures as grayscale, from files in memory: PGM, PPM and PNG. Colours are converted; the caller learns of it.
+/* Reads pictures as grayscale, from files in memory: PGM, PPM and PNG. Colours are converted; the caller learns of
+ * it.
  *
- * Levels are 8 bits, 0 black and 255 white. More bits are rounded to that. A colour becomes its luma, 0.299 R +
+ * Levels have 8 bits: 0 is black and 255 white. More bits are rounded to 8. A colour becomes its luma, 0.299 R +
  * 0.587 G + 0.114 B rounded (ITU-R BT.601). Transparent pixels are on a white ground. */
 #pragma once
 
@@ -16,8 +17,8 @@
 
 struct image {
     uint32_t width, height;
-    bool has_colour, has_alpha, is_deep; /* what must be converted in the file */
-    uint8_t *gray;                       /* [height * width] NULL after image_look(); owned */
+    bool has_colour, has_alpha, is_deep;
+    uint8_t *gray; /* [height * width] NULL after image_look(); owned */
 };
 
 int image_look(struct image *image, const void *bytes, size_t size, struct error *error);
@@ -25,5 +26,5 @@ int image_look(struct image *image, const void *bytes, size_t size, struct error
 int image_parse(struct image *image, const void *bytes, size_t size, struct error *error);
 void image_fini(struct image *image);
 
-/* Says how the file is converted: "its colours are converted to gray". Returns false if it is 8-bit grayscale. */
+/* Writes how the file is converted: "its colours are converted to gray". Returns false for 8-bit grayscale. */
 bool image_conversion(const struct image *image, char *text, size_t size);

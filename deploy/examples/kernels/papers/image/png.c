@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libpng jumps to `failed` if something goes wrong. */
 struct reader {
     png_structp png;
     png_infop info;
@@ -44,7 +43,6 @@ static void on_read(png_structp png, png_bytep out, size_t length)
     reader->at += length;
 }
 
-/* Makes libpng return 8-bit gray or RGB, with alpha if the file has it. */
 static void set_samples(struct reader *reader, struct image *image)
 {
     int type = png_get_color_type(reader->png, reader->info);
@@ -71,10 +69,9 @@ static int png_reader_read_head(struct reader *reader, struct image *image)
     return 0;
 }
 
-/* A compressed byte expands to no more bytes than this. */
+/* A compressed byte expands to at most this many bytes. */
 #define DEFLATE_MOST 1032u
 
-/* Makes room for all rows if the file is interlaced, otherwise for one. */
 static int prepare_rows(struct reader *reader, uint32_t rows)
 {
     size_t bytes = png_get_rowbytes(reader->png, reader->info);

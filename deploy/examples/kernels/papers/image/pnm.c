@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads PGM and PPM, the portable pixmaps of Netpbm, as text (P2, P3) or as bytes (P5, P6): a magic number, the
- * width, the height and the highest value, then the samples row by row. A # begins a comment, up to the end of its
+ * width, the height and the highest value, then the samples row by row. A # begins a comment, which ends with the
  * line. */
 #include "deploy/examples/kernels/papers/image/formats.h"
 
@@ -72,7 +72,6 @@ static int pnm_read_head(struct reader *reader, struct image *image, struct erro
     return 0;
 }
 
-/* Reads the next sample, scaled to 0 .. 255. Returns false if there is none. */
 static bool pnm_take_sample(struct reader *reader, uint8_t *sample)
 {
     uint64_t value;
@@ -107,11 +106,9 @@ static int refuse_row(const struct image *image, uint64_t row, struct error *err
                      image->height);
 }
 
-/* Fails if there are not enough bytes for all samples, before memory is allocated for them. */
 static int check_length(const struct reader *reader, const struct image *image, struct error *error)
 {
     uint64_t row = (uint64_t)image->width * reader->channels * (reader->is_text || reader->highest > UINT8_MAX ? 2 : 1);
-    /* the last number needs no blank after it */
     uint64_t left = (uint64_t)(reader->end - reader->at) + reader->is_text;
     return left / row >= image->height ? 0 : refuse_row(image, left / row, error);
 }

@@ -5,10 +5,9 @@
 #include "deploy/examples/kernels/papers/mesh/mesh_builder.h"
 #include "deploy/examples/kernels/papers/mesh/reader.h"
 
-/* They read the whole file into the builder, which they initialise. What they allocate for themselves they free. */
+/* They read the whole file into the builder, which they initialise. */
 int off_read(struct reader *reader, struct mesh_builder *builder);
 int obj_read(struct reader *reader, struct mesh_builder *builder);
 int ply_read(struct reader *reader, struct mesh_builder *builder);
 
-/* True if the word is the first one of an OFF file, such as NOFF. Then sets whether the points have normals. */
 bool off_is_keyword(const char *word, bool *has_normals);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* Decides by the first word of the file. Returns false if that is not enough. */
 static bool is_told_by_bytes(enum mesh_kind *kind, const char *bytes, size_t size)
 {
     char word[READER_WORD_MAX];

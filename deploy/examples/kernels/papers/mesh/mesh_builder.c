@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes oriented points of points, normals and faces: see mesh_builder.h. */
+/* Makes oriented points from points, normals and faces: see mesh_builder.h. */
 #include "deploy/examples/kernels/papers/mesh/mesh_builder.h"
 
 #include "common/util/grow.h"
@@ -59,8 +59,8 @@ static void add_cross(const double a[3], const double b[3], double sum[3])
     sum[2] += a[0] * b[1] - a[1] * b[0];
 }
 
-/* The face is a fan of triangles from its first corner. The sum of their area vectors is that of the polygon, also
- * if it is not plane. */
+/* The face is a fan of triangles from its first corner. The sum of their area vectors is that of the polygon, even
+ * if the polygon is not plane. */
 void mesh_builder_face(struct mesh_builder *builder)
 {
     double sum[3] = {0}, left[3], right[3];
@@ -77,7 +77,6 @@ void mesh_builder_face(struct mesh_builder *builder)
     builder->corners = 0;
 }
 
-/* Returns false if the vector is 0, or too short. */
 static bool normalise(double vector[3])
 {
     double square = vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2];
@@ -89,7 +88,6 @@ static bool normalise(double vector[3])
     return true;
 }
 
-/* Keeps only the points with a normal, and puts their normals into `given`. */
 static size_t keep_oriented(struct mesh_builder *builder)
 {
     size_t kept = 0;

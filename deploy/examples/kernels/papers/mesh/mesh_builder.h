@@ -11,14 +11,15 @@
 struct mesh_builder {
     size_t points;
     double (*position)[3];
-    double (*given)[3]; /* sums of the normals in the file */
-    double (*area)[3];  /* sums of the normals of the faces around, each as long as twice the face's area */
+    double (*given)[3];
+    /* sums of the normals of the adjacent faces; the length of each normal is twice the face's area */
+    double (*area)[3];
     bool any_given, any_face;
     size_t *corner;
     size_t corners, corners_capacity;
 };
 
-/* All points and normals are 0 at first. On failure nothing is owned. */
+/* All points and normals are 0 at first. On failure the caller has nothing to free. */
 int mesh_builder_init(struct mesh_builder *builder, size_t points, struct error *error);
 void mesh_builder_fini(struct mesh_builder *builder);
 
@@ -26,7 +27,7 @@ void mesh_builder_give_normal(struct mesh_builder *builder, size_t point, const 
 
 int mesh_builder_corner(struct mesh_builder *builder, size_t point, struct error *error);
 
-/* Ends the face; the next corner belongs to another one. All points must have been read. Ignores a face of fewer
+/* Ends the face; the next corner belongs to another face. All points must have been read. Ignores a face of fewer
  * than three corners. */
 void mesh_builder_face(struct mesh_builder *builder);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads Wavefront OBJ: the statements v, vn and f; others are skipped. The text is read three times: to count vertices
- * and normals, to read these, and to read faces, which may refer to later vertices.
+/* Reads Wavefront OBJ: the statements v, vn and f; others are skipped. The text is read three times: to count
+ * vertices and normals, to read these, and to read faces, which may refer to later vertices.
  *
  * A face's corner names its vertex and perhaps a normal (1/2/3, 1//3); a vertex with several normals gets their sum.
  * A point cloud has no faces and as many normals as vertices, in the same order. */
@@ -17,11 +17,9 @@ struct obj {
     struct mesh_builder *builder;
     double (*normal)[3];
     size_t normals, faces;
-    /* those read before the present line: negative numbers count back from the last one */
     size_t vertices_here, normals_here;
 };
 
-/* Parses the rest of a line after its keyword. */
 typedef int obj_line(struct obj *obj, const char *keyword);
 
 static bool is_other_statement(const char *word)
@@ -81,7 +79,6 @@ static int obj_read_line(struct obj *obj, const char *keyword)
     return 0;
 }
 
-/* Turns a number of OBJ, which counts from 1 or backwards from -1, into an index. */
 static int obj_find(const struct obj *obj, const char *text, const char *what, size_t here, size_t count, size_t *index)
 {
     int64_t number;

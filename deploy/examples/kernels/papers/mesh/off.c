@@ -53,7 +53,6 @@ static int read_count(struct reader *reader, const char *what, size_t least, siz
     return reader_count(reader, word, what, least, count);
 }
 
-/* Goes to the next line that has a word, before that word. */
 static bool find_line(struct reader *reader)
 {
     char word[READER_WORD_MAX];

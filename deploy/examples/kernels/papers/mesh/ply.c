@@ -14,7 +14,7 @@ struct ply {
     struct reader *reader;
     struct mesh_builder *builder;
     struct ply_header header;
-    const struct ply_element *element; /* present element, for errors */
+    const struct ply_element *element;
     size_t item;
 };
 

@@ -23,8 +23,8 @@ struct ply_property {
 
 struct ply_element {
     char name[READER_WORD_MAX];
-    size_t count, line;       /* line: where it is declared */
-    size_t first, properties; /* in the header's table */
+    size_t count, line;
+    size_t first, properties;
     bool is_vertex, is_face;
 };
 
@@ -39,7 +39,7 @@ struct ply_header {
 
 size_t ply_type_size(enum ply_type type);
 
-/* After the call the reader is at the first byte that follows the header. It makes sure that there is exactly one
+/* After the call the reader is at the first byte after the header. The call makes sure that there is exactly one
  * element of vertices, with x, y and z, before any faces, and that no element has more items than the file has room
  * for. */
 int ply_read_header(struct reader *reader, struct ply_header *header);

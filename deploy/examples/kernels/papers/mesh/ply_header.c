@@ -90,7 +90,6 @@ static enum ply_role role_of(const struct ply_element *element, const char *name
     return PLY_SKIP;
 }
 
-/* A coordinate must be a single number, and corners a list of integers. */
 static int check_property(const struct reader *reader, const struct ply_property *property, const char *name)
 {
     if (property->is_list && !is_integer(property->count_type))
@@ -132,7 +131,7 @@ static size_t least_bytes(const struct ply_header *header, const struct ply_elem
     for (size_t i = 0; i < element->properties; i++) {
         const struct ply_property *property = &header->property[element->first + i];
         if (header->encoding == PLY_TEXT)
-            bytes += 2; /* a digit and a separator */
+            bytes += 2;
         else
             bytes += ply_type_size(property->is_list ? property->count_type : property->type);
     }
@@ -152,7 +151,6 @@ static int check_element(struct reader *reader, const struct ply_header *header,
     return 0;
 }
 
-/* The roles up to NZ that the vertices' properties have, a bit each; -1 if one occurs twice. */
 static int roles_of(struct reader *reader, const struct ply_header *header, const struct ply_element *element)
 {
     int roles = 0;

@@ -31,7 +31,8 @@ static bool reader_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Length of a \ at `c` and the line end after it; 0: there is none. `left`: bytes up to the end of the text. */
+/* Returns the length of a \ at `c` with the line end after it; 0: there is none. `left`: bytes up to the end of the
+ * text. */
 static size_t continuation(const struct reader *reader, const char *c, size_t left)
 {
     if (!reader->has_continuation || left < 2 || c[0] != '\\')
@@ -70,7 +71,7 @@ bool reader_word(struct reader *reader, char word[READER_WORD_MAX])
         word[i] = begin[i] == '\0' ? '?' : begin[i];
     word[kept] = '\0';
     if (kept < length)
-        word[kept - 1] = '~'; /* so that a word that was cut off is no number */
+        word[kept - 1] = '~'; /* so that a truncated word is no number */
     reader->at += length;
     return length > 0;
 }
@@ -78,7 +79,7 @@ bool reader_word(struct reader *reader, char word[READER_WORD_MAX])
 bool reader_next_line(struct reader *reader)
 {
     char word[READER_WORD_MAX];
-    while (reader->has_continuation && reader_word(reader, word)) /* a comment may hide the end of the line */
+    while (reader->has_continuation && reader_word(reader, word))
         continue;
     const char *end = memchr(reader->bytes + reader->at, '\n', reader_left(reader));
     if (end == NULL || end + 1 == reader->bytes + reader->size) {
@@ -100,7 +101,7 @@ bool reader_any_word(struct reader *reader, char word[READER_WORD_MAX])
 
 int reader_check_coordinate(const struct reader *reader, double value)
 {
-    if (fabs(value) <= MESH_COORDINATE_MAX) /* false for NaN, too */
+    if (fabs(value) <= MESH_COORDINATE_MAX)
         return 0;
     return reader_refuse(reader, "%g: accepted: a number from %g to %g", value, -MESH_COORDINATE_MAX,
                          MESH_COORDINATE_MAX);

@@ -42,7 +42,6 @@ void spin_cloud_add(struct spin_cloud *cloud, const double position[3], const do
     cloud->filled++;
 }
 
-/* The point from which the image is seen. */
 struct spin_eye {
     float x, y, z, nx, ny, nz, limit;
     float half, last, width;
@@ -63,7 +62,6 @@ static inline int32_t spin_ceil(float number)
     return whole + (number > (float)whole);
 }
 
-/* Index of the cell; -1: the point is not seen. */
 static inline int32_t spin_cell(const struct spin_eye *e, float x, float y, float z, float nx, float ny, float nz)
 {
     float dx = x - e->x, dy = y - e->y, dz = z - e->z;
@@ -88,7 +86,7 @@ void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, u
     }
 }
 
-/* True if some point of the block may be visible; allows for rounding. */
+/* Returns whether some point of the block may be visible; allows for rounding. */
 static inline bool spin_can_see(const struct spin_eye *e, const struct spin_bound *bound)
 {
     float dx = bound->x - e->x, dy = bound->y - e->y, dz = bound->z - e->z;
@@ -100,7 +98,6 @@ static inline bool spin_can_see(const struct spin_eye *e, const struct spin_boun
     return !(cosine < bound->least || row + reach < -1 || row - reach > e->last || alpha - reach > e->last);
 }
 
-/* What the template needs for a block (see spin_vector.h). */
 enum { PLACES = 16 };
 
 struct spin_block {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin images: what the oriented point p with the normal n sees of all points. The points are counted by their distance
- * from the line through p along n (alpha), and by their signed distance from the plane through p across n (beta).
+/* Spin images: what the oriented point p with the normal n sees of all points. The points are counted by their
+ * distance from the line through p along n (alpha), and by their signed distance from the plane through p across n
+ * (beta).
  *
- * Johnson and Hebert, "Using spin images for efficient object recognition in cluttered 3D scenes" (1999), as the PSIA
- * of Eleliemy, Mohammed and Ciorba computes them (Algorithm 3 of Mohammed et al., "Two-level dynamic load balancing for
- * high performance scientific applications"): of each point x whose normal makes an angle of at most the support angle
- * with n,
+ * Johnson and Hebert, "Using spin images for efficient object recognition in cluttered 3D scenes" (1999), as the
+ * PSIA of Eleliemy, Mohammed and Ciorba computes them (Algorithm 3 of Mohammed et al., "Two-level dynamic load
+ * balancing for high performance scientific applications"): of each point x whose normal makes an angle of at most
+ * the support angle with n,
  *
  *     k = ceil((W/2 - n.(x - p)) / B),  l = ceil(sqrt(|x - p|^2 - (n.(x - p))^2) / B)
  *
- * is the row and the column of the cell that counts x, if 0 <= k < W and 0 <= l < W. W/2 means the length of W/2 cells:
- * otherwise p would be in the middle of the image only if B = 1. The unit of length here is a cell, so B is 1.
+ * is the row and the column of the cell that counts x, if 0 <= k < W and 0 <= l < W. W/2 means the length of W/2
+ * cells: otherwise p would be in the middle of the image only if B = 1. The unit of length here is a cell, so B is
+ * 1.
  *
  * The arithmetic is in single precision and in one fixed order, so every variant on every machine gives the same
  * counts. The distance from the line is computed as the length of (x - p) - beta n, which is the same but does not
@@ -37,7 +39,7 @@ struct spin_bound {
 
 struct spin_cloud {
     size_t points, room;
-    float *axis[SPIN_AXES]; /* the memory of all is that of the first one, which is owned */
+    float *axis[SPIN_AXES]; /* axis[0] is allocated and owned; the others point into it */
     size_t filled;
     size_t *place; /* where each point is after spin_cloud_arrange(), in the order of adding; owned */
     struct spin_bound *bound;
@@ -47,10 +49,10 @@ struct spin_cloud {
 int spin_cloud_init(struct spin_cloud *cloud, size_t points);
 void spin_cloud_fini(struct spin_cloud *cloud);
 
-/* Adds a point, whose unit is a cell, and its normal. There must be room. */
+/* Adds a point, in units of cells, and its normal. There must be room. */
 void spin_cloud_add(struct spin_cloud *cloud, const double position[3], const double normal[3]);
 
-/* To be called after all points were added: sorts them by place. Returns -1 if memory runs out, after which only
+/* Call it after all points were added: it sorts them by place. Returns -1 if memory runs out; then only
  * spin_cloud_fini() may be called. */
 int spin_cloud_arrange(struct spin_cloud *cloud, double support_angle_degrees);
 
@@ -62,10 +64,9 @@ struct spin_variant {
     void (*run)(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);
 };
 
-/* Widest first; the last one runs on every machine. */
+/* Widest first; the last variant runs on every machine. */
 const struct spin_variant *spin_variants(size_t *count);
 
 const struct spin_variant *spin_best(void);
 
-/* The same in plain C, point by point. */
 void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);

@@ -11,7 +11,7 @@
 /* Error of a cosine between two normals that are rounded. */
 #define COSINE_SLACK 1e-6
 
-/* The same as an angle. At 0 an angle is as wrong as the square root of its cosine's error. */
+/* COSINE_SLACK as an angle. Near 0 the error of an angle is about the square root of its cosine's error. */
 #define ANGLE_SLACK 5e-3
 
 #define HALF_TURN 3.14159265358979324
@@ -31,7 +31,6 @@ static int spin_arrange_compare(const void *left, const void *right)
     return a->point < b->point ? -1 : a->point > b->point;
 }
 
-/* Puts two zeros before each bit. */
 static uint64_t spin_arrange_spread(uint64_t number)
 {
     uint64_t sum = 0;
@@ -40,8 +39,8 @@ static uint64_t spin_arrange_spread(uint64_t number)
     return sum;
 }
 
-/* Does without fmin() and fmax(), which are calls on x86-64. Besides, gcc 12.2 for aarch64 has an internal error
- * when it vectorizes them in a nested loop. */
+/* Does without fmin() and fmax(), which are calls on x86-64. Also, gcc 12.2 for aarch64 has an internal error when
+ * it vectorizes them in a nested loop. */
 static void spin_arrange_range_of(const float *numbers, size_t count, double *from, double *to)
 {
     float lowest = INFINITY, highest = -INFINITY;
@@ -101,7 +100,6 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Limited to half a turn. */
 static double cosine_of(double angle)
 {
     double sine, cosine;

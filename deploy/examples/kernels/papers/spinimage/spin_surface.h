@@ -12,7 +12,6 @@
 
 #include <stddef.h>
 
-/* Point number i of `points`, and its normal, of length 1. */
 void spin_surface_point(size_t i, size_t points, double position[3], double normal[3]);
 
 /* The angle is in turns, from 0 to less than 2^52. */

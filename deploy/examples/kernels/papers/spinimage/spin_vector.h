@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Template of the vector variants of spin.h: no include guard; the including file defines LANES and VECTOR_TARGET, and
- * this file undefines them.
+/* Template of the vector variants of spin.h: no include guard; the including file defines LANES and VECTOR_TARGET,
+ * and this file undefines them.
  *
- * A block is processed in four steps: the rows of its cells, the roots of the squared distances (a loop of its own,
+ * A block is processed in four steps: the rows of its cells, the roots of the squared distances (a separate loop,
  * which the compiler vectorizes), the cells, the counts. There are no branches, so points that are not seen are
  * counted, too: each place of a vector has a cell for them, and their number is subtracted at the end. Indices of
  * cells are below 2^24 and are computed as floats, because few machines multiply vectors of integers quickly. */
@@ -21,7 +21,6 @@ VECTOR_INLINE floats VECTOR_NAME(spin_load)(const struct spin_cloud *cloud, int 
     return numbers;
 }
 
-/* Keeps the numbers whose mask is -1; the others become 0. */
 VECTOR_INLINE floats VECTOR_NAME(spin_keep)(floats numbers, whole mask)
 {
     return (floats)((whole)numbers & mask);
@@ -30,10 +29,10 @@ VECTOR_INLINE floats VECTOR_NAME(spin_keep)(floats numbers, whole mask)
 VECTOR_INLINE floats VECTOR_NAME(spin_ceil)(floats numbers)
 {
     floats down = __builtin_convertvector(__builtin_convertvector(numbers, whole), floats);
-    return down - __builtin_convertvector(numbers > down, floats); /* the comparison yields -1 or 0 */
+    return down - __builtin_convertvector(numbers > down, floats); /* the comparison gives -1 or 0 */
 }
 
-/* For each point the first cell of its row, or -1 if it has none, and its squared distance from the line. */
+/* Computes for each point the first cell of its row, or -1 if it has none, and its squared distance from the line. */
 VECTOR_INLINE void VECTOR_NAME(spin_rows)(const struct spin_cloud *cloud, size_t first, const struct spin_eye *e,
                                           struct spin_block *block)
 {
@@ -49,13 +48,12 @@ VECTOR_INLINE void VECTOR_NAME(spin_rows)(const struct spin_cloud *cloud, size_t
         floats square = ax * ax + ay * ay + az * az;
         whole seen = (nx * e->nx + ny * e->ny + nz * e->nz >= e->limit) & (row > -1) & (row <= e->last);
         floats cell = VECTOR_NAME(spin_ceil)(VECTOR_NAME(spin_keep)(row, seen)) * e->width;
-        cell += __builtin_convertvector(~seen, floats); /* -1: not seen */
+        cell += __builtin_convertvector(~seen, floats);
         __builtin_memcpy(block->row + i, &cell, sizeof cell);
         __builtin_memcpy(block->alpha + i, &square, sizeof square);
     }
 }
 
-/* The cells from rows and roots, and for each place the number of points that are not seen. */
 VECTOR_INLINE void VECTOR_NAME(spin_columns)(const struct spin_eye *e, struct spin_block *block)
 {
     whole instead, unseen;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin images (PSIA): see spin.h. An iteration makes the image that one point sees; these points are spread evenly over
- * all. Its cost is that of visiting all points, except for parts of the model beyond the support angle or the image.
+/* Spin images (PSIA): see spin.h. An iteration makes the image that one point sees; these points are spread evenly
+ * over all points. An iteration visits all points, except for parts of the model beyond the support angle or the
+ * image.
  *
  * The points come from a file, which must be the same on all ranks, or from a formula (spin_surface.h). Before they
  * are converted to single precision, the middle of their bounding box becomes the origin, and a cell the unit. So a
@@ -109,7 +110,6 @@ struct spinimage {
     const struct spin_variant *variant;
 };
 
-/* The middle of the bounding box. Returns its longest side, which is 0 if all points are equal. */
 static double bounds_of(const struct mesh *mesh, double middle[3])
 {
     double longest = 0;
