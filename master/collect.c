@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that are stored and not yet reported. Adjacent ranges are merged to keep reports short. A step adds at most
- * ASKS_MAX ranges, and sends a report if those of another step might not fit. */
+/* Collects ranges that are stored but not yet reported. Adjacent ranges are merged to keep reports short. A step adds
+ * at most ASKS_MAX ranges; it sends a report if those of another step might not fit. */
 #include "master/core.h"
 
 #include "common/service/service.h"
@@ -34,8 +34,8 @@ void master_note_done_alone(struct master *master, const struct part *part)
     master->done[master->done_count++] = (struct done_record){part->first, part->count, part->digest, part->has_failed};
 }
 
-/* True if a report includes the stored ranges. With --durability node a sync takes time, and a refill request must not
- * wait for it: the ranges follow in a report of their own, or in a request after REPORT_INTERVAL_NS. */
+/* With --durability node a report of ranges must wait for a sync, but a refill request must not. So a request takes the
+ * ranges along only after REPORT_INTERVAL_NS; otherwise they follow in a report of their own. */
 static bool takes_done_along(const struct master *master, bool refill, uint64_t now_ns)
 {
     return !master->config.sync || !refill || now_ns - master->reported_at_ns >= REPORT_INTERVAL_NS;
@@ -60,8 +60,8 @@ void master_report(struct master *master, bool refill, uint64_t now_ns)
     if (master->loads_changed)
         master_send_loads(master);
     const bool takes_done = takes_done_along(master, refill, now_ns);
-    /* before the ranges: if this master is lost in between, verifications are unknown only of iterations that are
-     * computed again */
+    /* VERIFIED goes first. If this master is lost before it sends VERIFIED, the supermaster does not learn of the
+     * ranges either, and they are computed again. */
     if (takes_done && master->done_count > 0)
         master_tell_verified(master);
     unsigned done = takes_done ? take_done(master, now_ns) : 0;

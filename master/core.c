@@ -41,8 +41,8 @@ static void master_on_finished(void *owner, unsigned w, const struct feedback_re
     master_note_feedback(owner, w, feedback);
 }
 
-/* No report of results contains failed iterations, so the number of busy workers is reported anew: the supermaster
- * assumes that all workers are busy that it sent chunks for. */
+/* A failed chunk causes no report of results, so this forces a report of the number of busy workers: the supermaster
+ * counts a worker as busy as soon as it has sent a chunk for it. */
 static void master_on_failed(void *owner, const struct iterations_failed *failure)
 {
     struct master *master = owner;
@@ -138,7 +138,6 @@ void master_move(struct master *master, enum master_state state)
     state_move(&master_states, &master->state, state, master->actions->event);
 }
 
-/* Keeps the first refusal of a pod's rank, to be printed at the end. */
 static void note_unfit(struct master *master, const struct fatal *problem)
 {
     if (master->config.is_pod && master->unfit.text[0] == '\0')
@@ -147,7 +146,7 @@ static void note_unfit(struct master *master, const struct fatal *problem)
 
 void master_fatal(struct master *master, unsigned rank, const char *text)
 {
-    error_set(&master->problem, "%s", text); /* the message borrows the text after this function */
+    error_set(&master->problem, "%s", text); /* the message borrows the text until it is sent */
     struct message message = fatal_message(rank, master->problem.text);
     note_unfit(master, &message.fatal);
     actions_send(master->actions, master->config.supermaster, &message);
@@ -197,7 +196,6 @@ static void receive_from_supermaster(struct master *master, const struct event *
     }
 }
 
-/* Forwards a message of worker `w`, which may be about that worker only, to the supermaster. */
 static void relay(struct master *master, unsigned w, const struct event *event)
 {
     const struct message *message = event->message;
@@ -279,8 +277,6 @@ void master_tell_verified(struct master *master)
                      &(struct message){.type = MESSAGE_VERIFIED, .verified = verified});
 }
 
-/* Reports different results of an iteration at once, and drops a worker whose result is wrong if the job asks for
- * it. */
 static void master_tell_mismatches(struct master *master)
 {
     const char *reason;
@@ -290,8 +286,8 @@ static void master_tell_mismatches(struct master *master)
         actions_drop(master->actions, master->service.ranks[wrong], reason);
 }
 
-/* Reports losses, reissued chunks and ranges that were given up. A master without workers returns the rest when it
- * leaves. */
+/* If all workers are lost, the master begins to leave. The supermaster takes back what it granted to a master that has
+ * left. */
 static void master_tell_losses(struct master *master, unsigned news)
 {
     struct service *service = &master->service;
@@ -329,10 +325,12 @@ static void report_if_due(struct master *master, uint64_t now_ns)
     if (!has_to_report(master))
         return;
     bool waited_for = master->done_count > 0 && (master->refills.parked || master->state != MASTER_SERVING);
-    bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may add this many */
+    bool full = master->done_count + ASKS_MAX > REPORT_MAX;
     bool due = master->reported_at_ns + REPORT_INTERVAL_NS <= now_ns;
     bool rests =
-        service_is_quiet(&master->service) || master->service.lease.has_copied; /* no worker computes a second copy */
+        /* If chunks were copied, a busy worker may be computing what is already done; the report does not wait for
+         * it. */
+        service_is_quiet(&master->service) || master->service.lease.has_copied;
     if (full || (waited_for && rests) || due)
         master_report(master, false, now_ns);
 }
@@ -358,20 +356,21 @@ void master_step(struct master *master, const struct event *event, struct action
     case EVENT_DRAIN:
         actions_send(master->actions, master->config.supermaster, &(struct message){.type = MESSAGE_DRAIN});
         break;
-    case EVENT_RANK_LOST: /* the other workers get its chunks */
+    case EVENT_RANK_LOST:
         if ((w = service_find(&master->service, event->from)) == master->service.worker_count)
             break;
         service_lost(&master->service, w, event->now_ns);
         service_serve(&master->service, event->now_ns, master->actions);
         break;
     case EVENT_TIMER: service_expire(&master->service, event->now_ns, master->actions); break;
-    default: break; /* START: the standing rules do the work */
+    default: break;
     }
     const unsigned news = service_take_news(&master->service);
     if (news != 0)
         master_tell_losses(master, news);
     if (master->loads_changed && master->service.assigned == 0)
-        master_send_loads(master); /* sent even while the first refill waits for the speeds */
+        /* The first refill may still wait for the speeds, and until then no report takes the loads along. */
+        master_send_loads(master);
     if (master->state == MASTER_SERVING) {
         master_ask_for_refill(master, event->now_ns);
         if (master->recall_waiting > 0 || master->refills.parked || master->service.recall.count > 0)

@@ -11,19 +11,18 @@
 #define REPORT_INTERVAL_NS 50000000u
 
 void master_note_done(struct master *master, const struct part *part);
-/* Like master_note_done(), but does not merge the range with its neighbours: it is a chunk of a loop with
+/* Unlike master_note_done(), does not merge the range with its neighbours: it is a chunk of a loop with
  * dependencies. */
 void master_note_done_alone(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 
-/* These are used only if the technique learns. The messages of master_send_feedback() borrow the measurements until its
- * next call. */
+/* Only for a technique that learns. The messages of master_send_feedback() borrow the measurements until its next
+ * call. */
 int master_feedback_init(struct master *master);
 void master_feedback_fini(struct master *master);
 void master_note_feedback(struct master *master, unsigned w, const struct feedback_record *feedback);
 void master_send_feedback(struct master *master);
 
-/* Reports the loads of cores that have changed. The messages borrow them until the next call. */
 void master_send_loads(struct master *master);
 
 int master_speeds_init(struct master *master);
@@ -31,8 +30,8 @@ void master_speeds_fini(struct master *master);
 void master_note_speed(struct master *master, unsigned w, const struct speed *speed);
 
 void master_receive_recall(struct master *master, const struct recall *recall);
-/* Returns work that the supermaster recalls from this master or, if workers here are idle, asks the supermaster to
- * recall work from other masters. */
+/* Returns work that the supermaster has recalled from this master. If workers of this master are idle, asks the
+ * supermaster to recall work from other masters. */
 void master_look_at_recalls(struct master *master, uint64_t now_ns);
 
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
@@ -44,5 +43,4 @@ void master_tell_counts(struct master *master);
 void master_tell_verified(struct master *master);
 void master_move(struct master *master, enum master_state state);
 void master_fatal(struct master *master, unsigned rank, const char *text);
-/* Declares the sender of an invalid message lost. */
 void master_refuse(struct master *master, unsigned from, const char *text);

@@ -23,15 +23,15 @@ struct master_config {
     uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0: results are only digested */
     bool no_speculation;
     bool no_isolation;
-    bool feedback; /* the technique learns, so the master sends measurements to the supermaster */
-    uint64_t
-        distance;   /* an iteration needs the results of this many before it, so chunks go out in order; 0: of none */
-    uint64_t first; /* first iteration of the loop */
+    bool feedback;
+    /* Each iteration needs the results of this many iterations before it, so chunks are handed out in order; 0: of
+     * none. */
+    uint64_t distance;
+    uint64_t first;
     bool is_pod;
-    bool sync; /* results are synced to the disk before they are reported */
+    bool sync; /* results must be synced to the disk before they are reported */
 };
 
-/* Measurements of a worker that are not sent yet. */
 struct measurement {
     uint32_t chunks;
     uint64_t iterations, compute_ns, wait_ns;
@@ -42,32 +42,33 @@ struct master {
     struct master_config config;
     unsigned state;
     struct service service;
-    struct actions *actions; /* actions of the running step */
+    struct actions *actions;
     const struct reason_sink *reasons;
-    /* Stored results that are not yet reported. */
     struct done_record done[REPORT_MAX];
     unsigned done_count;
     unsigned char *report_records;
-    unsigned char *stats_records; /* owned, like `report_records`; the messages of a step borrow both */
+    /* owned, like all arrays below; the messages of a step borrow these records and `report_records` */
+    unsigned char *stats_records;
     uint64_t reported_at_ns;
     unsigned reported_busy;
-    struct measurement *measurements; /* [workers]; owned */
-    unsigned *measured;               /* [measured_count] workers that have unsent measurements; owned */
+    struct measurement *measurements;
+    unsigned *measured;
     unsigned measured_count;
-    unsigned char *feedback_records; /* owned; the messages of a step borrow these and load_records [workers] */
+    unsigned char *feedback_records; /* [workers]; the messages of a step borrow these and `load_records` [workers] */
     unsigned char *load_records;
     bool loads_changed;
     struct speed_levels *levels;
     unsigned speeds;
     struct refills refills;
-    unsigned recall_waiting; /* for how many workers of other masters work is recalled here; 0: none is recalled */
-    /* A RECALL was answered, but workers may still return work; what no worker here waits for goes to the supermaster
-     * too. */
+    /* number of idle workers of other masters for which work is recalled here; 0: no RECALL is open */
+    unsigned recall_waiting;
+    /* The last RECALL was answered, but workers may still return work for it. If no worker here is idle, that goes to
+     * the supermaster, too. */
     bool returns_more;
-    unsigned told_idle;   /* how many idle workers the last RECALL to the supermaster named; 0 after a refill */
-    struct error problem; /* text of a FATAL; the message of the step borrows it */
-    struct error refusal; /* text of a DROP; the action borrows it */
-    struct error unfit;   /* which rank of this pod was the first that cannot take part, and why; empty: none */
+    unsigned told_idle; /* how many idle workers the last RECALL to the supermaster named; 0 after a refill */
+    struct error problem;
+    struct error refusal;
+    struct error unfit;
 };
 
 int master_init(struct master *master, const struct master_config *config);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* master: joins a run, or a set, and serves its workers. */
+/* The program of a master: joins a run, or a set, and serves its workers. */
 #include "master/program.h"
 #include "common/config/rank_options.h"
 #include "common/config/serve_options.h"

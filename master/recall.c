@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall through a master. If the supermaster asks for work, the master returns a share of its pool, or if the pool is
+/* Recall through a master. If the supermaster asks for work, the master returns a share of its pool or, if the pool is
  * empty, of what its workers have not begun. It asks the supermaster for work if its own workers are idle, nothing is
  * left to recall here, and the supermaster has parked its refill. */
 #include "master/core.h"
@@ -14,9 +14,9 @@
 
 void master_receive_recall(struct master *master, const struct recall *recall)
 {
-    bool is_second =
-        /* a second RECALL is allowed after work that returned late was taken for the answer */
-        master->recall_waiting > 0 && !master->returns_more;
+    /* If work is returned late, the supermaster may take it for the answer to a new RECALL, and send another one. So a
+     * second RECALL is accepted then. */
+    bool is_second = master->recall_waiting > 0 && !master->returns_more;
     if (master->config.distance > 0 || is_second)
         master_refuse(master, master->config.supermaster, "recalls work that it may not recall now");
     else if (master->state == MASTER_SERVING)
@@ -35,8 +35,9 @@ static void master_send_returned(struct master *master, unsigned waiting)
     master->recall_waiting = 0;
 }
 
-/* Answers at once from the pool or the requeued work; otherwise after each waiting worker can have an iteration, or all
- * asked workers have answered. Work from workers in a long iteration is returned later. */
+/* Answers at once if the pool or the requeued work is not empty. Otherwise waits until enough iterations for all
+ * waiting workers were returned, or all workers that were asked have answered. Work from workers in a long iteration is
+ * returned later. */
 static void answer_recall(struct master *master, uint64_t now_ns)
 {
     struct service *service = &master->service;
@@ -51,8 +52,8 @@ static void answer_recall(struct master *master, uint64_t now_ns)
     master->returns_more = true;
 }
 
-/* True if workers are idle and the supermaster knows of fewer than half of them: it hears of them a few times per
- * master, and not once per worker. */
+/* Returns true if workers are idle and the supermaster knows of at most half of them. So a master sends only a few
+ * RECALLs, and not one for each worker. */
 static bool wants_recall(struct master *master)
 {
     struct service *service = &master->service;

@@ -16,8 +16,7 @@ static bool wants_refill(const struct master *master)
 {
     const struct service *service = &master->service;
     uint64_t have = service->pool.count + master->refills.open * master->refills.size;
-    bool has_room =
-        have + master->refills.size <= service->pool.capacity; /* workers may ask although the pool has no room */
+    bool has_room = have + master->refills.size <= service->pool.capacity;
     return has_room && refills_are_wanted(&master->refills, service->pool.count, service->line.asks);
 }
 
@@ -33,7 +32,7 @@ __attribute__((noinline)) static void measure_and_ask(struct master *master, uin
     master_report(master, true, now_ns);
 }
 
-/* Requests refills that are due. Runs in every step, so it is short. */
+/* Runs in every step, so all that is rare is in another function. */
 void master_ask_for_refill(struct master *master, uint64_t now_ns)
 {
     if (gap_is_over(master) || wants_refill(master))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The workers' speeds from their probes, which pass through the master. After all have arrived the service gets them.
- * It does without them if a worker is lost before, or if there is no probe. */
+/* The speeds in the workers' SPEED messages, which pass through the master. After all have arrived, the service gets
+ * them. It gets none if a worker is lost before, or if there is no probe. */
 #include "master/core.h"
 
 #include "common/machine/probe.h"
@@ -24,7 +24,7 @@ static void tell_service(struct master *master)
 {
     double *mean_s = calloc(master->config.workers, sizeof *mean_s);
     if (mean_s == NULL)
-        return; /* the service does without */
+        return;
     probe_compare(master->levels, master->config.workers, mean_s);
     service_note_speeds(&master->service, mean_s);
     free(mean_s);

@@ -48,7 +48,6 @@ void announcement_pack(const struct announcement *announcement, unsigned char *o
     assert((size_t)(end - (char *)out) == announcement_size(announcement));
 }
 
-/* Makes a NULL-terminated list of the next `count` strings. Returns the position after them. */
 static char *list_strings(char *string, char **list, unsigned count)
 {
     for (unsigned i = 0; i < count; i++, string += strlen(string) + 1)

@@ -13,19 +13,19 @@ struct announcement {
     int priority;
     unsigned umask;
     const char *folder;
-    char *const *words; /* [word_count + 1] command line, ends with NULL */
+    char *const *words;
     unsigned word_count;
-    char *const *environment; /* [variable_count + 1] NAME=VALUE, ends with NULL */
+    char *const *environment;
     unsigned variable_count;
-    void *memory; /* of an unpacked announcement; owned */
+    void *memory; /* memory of all strings after announcement_unpack(); owned */
 };
 
-/* Returns the packed size; above ANNOUNCEMENT_MAX the announcement cannot be sent. */
+/* The result may exceed ANNOUNCEMENT_MAX; such an announcement cannot be sent. */
 size_t announcement_size(const struct announcement *announcement);
 
 void announcement_pack(const struct announcement *announcement, unsigned char *out);
 
-/* Unpacks a copy. Fails for invalid bytes and if memory runs out; nothing is owned then. */
+/* Copies all that it needs from `bytes`. On failure nothing is owned. */
 int announcement_unpack(struct announcement *announcement, const unsigned char *bytes, size_t size,
                         struct error *error);
 void announcement_fini(struct announcement *announcement);

@@ -9,7 +9,7 @@ size_t block_head_put(unsigned char *out, uint32_t count, unsigned streams)
     return BLOCK_HEAD_BYTES;
 }
 
-/* Sums the lengths; false for an invalid entry. A sum of 2^28 lengths of 32 bits fits. */
+/* Returns false for an invalid entry. The sums cannot overflow: a block has at most 2^28 entries. */
 static bool block_read_table(struct block *block)
 {
     for (uint32_t i = 0; i < block->count; i++) {

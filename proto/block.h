@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A block: the output of iterations of a loop with variable output, as it is sent and as it is kept until the run ends.
- * Layout, PROTOCOL.md section 1:
+/* A block holds the output of some iterations of a loop with variable output. This is how the output is sent, and kept
+ * until the run ends. Layout, PROTOCOL.md section 1:
  *     u32 iterations  u32 streams  { u32 flags  u32 length of each stream } of each iteration  the bytes
  *
  * The bytes are ordered by stream, then by iteration, so the output of consecutive iterations to one stream is
@@ -13,7 +13,7 @@
 
 #define BLOCK_STREAMS_MAX 3
 #define BLOCK_HEAD_BYTES  8
-/* The limit of an MPI count, which also holds for one iteration with all that is sent with it. */
+/* The limit of an MPI count. It also limits the output of a single iteration. */
 #define BLOCK_MAX INT32_MAX
 
 #define BLOCK_FAILED 1u /* the iteration is done, but the kernel reports it as failed */
@@ -25,13 +25,13 @@ static inline size_t block_entry_bytes(unsigned streams)
 
 struct block {
     const unsigned char *table;
-    uint32_t count; /* iterations, at least 1 */
+    uint32_t count;
     unsigned streams;
     const unsigned char *stream[BLOCK_STREAMS_MAX]; /* borrowed, like `table` */
     uint64_t bytes[BLOCK_STREAMS_MAX];
 };
 
-/* Accepts any bytes; false if they are not a block of this many streams. */
+/* Accepts any bytes. Returns false if they are not a valid block with this number of streams. */
 bool block_read(struct block *block, const unsigned char *bytes, size_t size, unsigned streams);
 
 static inline const unsigned char *block_entry(const struct block *block, uint32_t i)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders: turn any bytes into a checked message or a named error. After the header, each decoder checks length, flags
- * and ranges of its message before it reads a field. */
+/* Decoders turn any bytes into a checked message or an error code. Each checks the length of its message before it
+ * reads a field, and returns DECODE_OK only if all flags and fields are valid. */
 #include "proto/message.h"
 #include "proto/layout.h"
 #include "proto/record.h"
@@ -47,7 +47,6 @@ static bool chunk_is_bad(uint64_t first, uint64_t count)
     return count == 0 || first > UINT64_MAX - count;
 }
 
-/* Decodes the payload of a REQUEST, RESULT, BOUNDARY or STORE, whose fixed part has `fixed` bytes. */
 static enum decode_result decode_payload(struct message *message, unsigned flags, const unsigned char *bytes,
                                          size_t size, size_t fixed)
 {
@@ -58,7 +57,8 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     if (!(flags & (FLAG_INLINE | FLAG_DATA)))
         return flags & FLAG_HAS_FAILED ? DECODE_OUT_OF_RANGE : decode_check_size(size, fixed);
     message->has_failed = flags & FLAG_HAS_FAILED;
-    if (flags & FLAG_DATA) { /* only the payload's size is here; the payload is a message of its own */
+    /* The message has only the payload's size; the payload follows as a message of its own. */
+    if (flags & FLAG_DATA) {
         enum decode_result result = decode_check_size(size, fixed + PAYLOAD_SIZE_BYTES);
         if (result != DECODE_OK)
             return result;
@@ -76,7 +76,8 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     return DECODE_OK;
 }
 
-/* True if the times are all 0 or within SPEED_RATIO_MAX of the mean, by which the supermaster divides. */
+/* Returns true if neither the deviation nor the mean of a cell exceeds SPEED_RATIO_MAX times the mean, by which the
+ * supermaster divides. If the mean is 0, all must be 0. */
 static bool is_in_proportion(const struct speed *speed)
 {
     bool timed = speed->mean_ns > 0;
@@ -125,7 +126,6 @@ static enum decode_result decode_speed(struct message *message, const struct hea
     return check_speed(message);
 }
 
-/* With fewer than two samples the deviation must be 0. */
 static enum decode_result check_deviation(const unsigned char *deviation, uint32_t samples)
 {
     if (wire_float_is_bad(deviation))
@@ -138,7 +138,7 @@ static enum decode_result check_completion(const unsigned char *completion)
     return check_deviation(completion + 24, wire_get16(completion + 28));
 }
 
-/* Decodes the completions of earlier chunks: they have no payload, and only the latest one has a load. */
+/* Earlier completions have no load, and a message that has them has no payload. */
 static enum decode_result decode_earlier(struct message *message, const unsigned char *bytes)
 {
     enum decode_result result = DECODE_OK;
@@ -390,7 +390,6 @@ static enum decode_result decode_end(struct message *message, const struct heade
     return result == DECODE_OK && message->end.now && !message->end.drain ? DECODE_OUT_OF_RANGE : result;
 }
 
-/* Checks a range that may be absent: then it is all zeros. */
 static enum decode_result check_maybe_chunk(uint64_t first, uint64_t count)
 {
     if (count == 0)
@@ -444,8 +443,8 @@ static enum decode_result decode_iterations_failed(struct message *message, cons
     return check_text(bytes + ITERATIONS_FAILED_BYTES, header->number);
 }
 
-/* True for impossible values: a single thread is reported only if it shares cores, and cores are shared only if there
- * are fewer of them than threads. */
+/* Returns true for impossible values. A single thread is reported only if threads share cores, that is, if the node has
+ * fewer cores than threads. */
 static bool threads_are_bad(const struct threads *threads)
 {
     if (threads->count == 0 || threads->max_over_mean < 1)
@@ -509,7 +508,7 @@ static enum decode_result decode_neighbour(struct message *message, const struct
     return message->neighbour.first == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
-/* Boundary 0 is refused, because no chunk lies before it, and so is a BOUNDARY without data. */
+/* Boundary 0 is invalid, because no chunk lies before it. */
 static enum decode_result decode_boundary(struct message *message, const struct header *header,
                                           const unsigned char *bytes, size_t size)
 {
@@ -527,7 +526,6 @@ static enum decode_result decode_boundary(struct message *message, const struct 
     return boundary.offset > UINT64_MAX - message->payload_bytes ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
-/* A result can be called wrong only if a third computation decided. */
 static enum decode_result decode_verified(struct message *message, const struct header *header,
                                           const unsigned char *bytes, size_t size)
 {
@@ -710,7 +708,7 @@ enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes,
         .pid = wire_get32(bytes + 20),
     };
     if (hello->protocol != PROTOCOL_VERSION)
-        return DECODE_OK; /* the other fields may differ in another version */
+        return DECODE_OK; /* another version may have other fields here */
     if (bytes[14] & ~(HELLO_FLAG_DCA | HELLO_FLAG_POD | HELLO_FLAG_LISTENS))
         return DECODE_UNKNOWN_FLAG;
     if (bytes[15] != 0)

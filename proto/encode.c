@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoders, one per message: PROTOCOL.md section 3. The caller keeps the limits, and the receiver's decoder checks
- * them. */
+/* Encoders, one for each message: PROTOCOL.md section 3. The caller must keep the limits; only the receiver's decoder
+ * checks them. */
 #include "proto/message.h"
 #include "proto/layout.h"
 #include "proto/record.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raise this if a layout, meaning or limit of a frame changes. The first bytes of HELLO never change. */
+/* Raise this if a layout, meaning or limit of a frame changes. */
 #define STREAM_VERSION 2
 
 #define FRAME_HEAD_BYTES    8
@@ -18,22 +18,22 @@
 #define FRAME_NAME_BYTES    64
 #define FRAME_VERSION_BYTES 12 /* the first bytes of a HELLO, the same in all versions */
 #define FRAME_HELLO_BYTES   108
-#define FRAME_WELCOME_BYTES 32 /* without the words */
+#define FRAME_WELCOME_BYTES 32
 
 #define FRAME_HELLO_MAX   1024
 #define FRAME_WORDS_MAX   65536
-#define FRAME_DATA_MAX    65528 /* 64 KiB with the head */
+#define FRAME_DATA_MAX    65528
 #define FRAME_BODY_MAX    (FRAME_WELCOME_BYTES + FRAME_WORDS_MAX)
-#define FRAME_RANKS_MAX   (1u << 20) /* limit of the workers and cores of a pod */
+#define FRAME_RANKS_MAX   (1u << 20)
 #define FRAME_BEAT_MAX_MS 60000
 
-/* A pod without the set's key sends a greeting before TLS starts: a head and a munge credential. */
+/* A pod without the set's key sends a greeting before TLS starts: this head and a munge credential. */
 #define FRAME_GREETING_BYTES 12
 #define FRAME_CREDENTIAL_MAX 1024
-#define FRAME_GREETING_BEGIN 'H' /* TLS never begins with it */
+#define FRAME_GREETING_BEGIN 'H' /* no TLS record begins with this byte */
 
 enum frame_type {
-    FRAME_HELLO = 1, /* first frame of a pod that joins or returns */
+    FRAME_HELLO = 1,
     FRAME_WELCOME,
     FRAME_REFUSED,
     FRAME_MESSAGE,
@@ -44,56 +44,53 @@ enum frame_type {
 
 struct frame_head {
     enum frame_type type;
-    uint32_t size; /* of the body, in bytes */
-    /* number of MESSAGEs, DATA and BYE that the sender has received, modulo 2^32; 0 in HELLO, WELCOME and REFUSED */
+    uint32_t size;
+    /* How many MESSAGE, DATA and BYE frames the sender has received, modulo 2^32; 0 in HELLO, WELCOME and REFUSED. */
     uint32_t received;
 };
 
 struct frame_hello {
     uint16_t stream, protocol;
-    uint32_t workers;                       /* 1 .. FRAME_RANKS_MAX */
-    uint32_t cores;                         /* at most FRAME_RANKS_MAX; 0: unknown */
-    uint64_t received;                      /* like that of the head, not reduced; 0: a new pod */
-    unsigned char token[FRAME_TOKEN_BYTES]; /* all zero: a new pod */
-    char name[FRAME_NAME_BYTES];            /* graphic ASCII characters, at least one, padded with NULs */
+    uint32_t workers;
+    uint32_t cores;                         /* at most FRAME_RANKS_MAX; 0 if unknown */
+    uint64_t received;                      /* like `received` of the head, but the full count; 0 for a new pod */
+    unsigned char token[FRAME_TOKEN_BYTES]; /* all zero for a new pod */
+    char name[FRAME_NAME_BYTES];            /* at least one graphic ASCII character, padded with NULs */
 };
 
 struct frame_welcome {
-    unsigned char token[FRAME_TOKEN_BYTES]; /* not all zero */
+    unsigned char token[FRAME_TOKEN_BYTES];
     uint64_t received;
     uint32_t first_rank;
-    uint32_t beat_ms;   /* 1 .. FRAME_BEAT_MAX_MS: after so much silence a BEAT is sent */
-    const char *words;  /* [words_bytes] NUL-terminated words; borrowed */
-    size_t words_bytes; /* at most FRAME_WORDS_MAX */
+    uint32_t beat_ms;  /* 1 .. FRAME_BEAT_MAX_MS; a BEAT is sent after this much silence */
+    const char *words; /* [words_bytes] words, each with its NUL; borrowed */
+    size_t words_bytes;
 };
 
-/* frame_hello_decode() returns it for another version; the error is the text for REFUSED. */
+/* Result of frame_hello_decode() for a peer of another version. The error is then the text for REFUSED. */
 #define FRAME_OTHER_VERSION 1
 
-/* Encodes the head of a greeting; `size`: bytes of the credential. */
 void frame_greeting_encode(uint32_t size, unsigned char out[FRAME_GREETING_BYTES]);
 
-/* Decodes the credential's size. -1: not a greeting. */
+/* Returns -1 if the bytes are not a greeting. */
 int frame_greeting_decode(uint32_t *size, const unsigned char bytes[FRAME_GREETING_BYTES]);
 
-/* True if the bytes look like a munge credential. */
 bool frame_is_credential(const char *bytes, size_t size);
 
 void frame_head_encode(const struct frame_head *head, unsigned char out[FRAME_HEAD_BYTES]);
 
-/* Fails for an unknown type, or a size that the type cannot have. */
+/* Fails for an unknown type, a size that the type cannot have, or a reserved field that is not zero. */
 int frame_head_decode(struct frame_head *head, const unsigned char bytes[FRAME_HEAD_BYTES], struct error *error);
 
 void frame_hello_encode(const struct frame_hello *hello, unsigned char out[FRAME_HELLO_BYTES]);
 
-/* Fails for invalid bytes. For another version, returns FRAME_OTHER_VERSION and sets only the version fields. */
+/* If the peer has another version, returns FRAME_OTHER_VERSION and sets only the version fields. */
 int frame_hello_decode(struct frame_hello *hello, const unsigned char *body, size_t size, struct error *error);
 
-/* Writes FRAME_WELCOME_BYTES and the words. */
+/* `out` has room for FRAME_WELCOME_BYTES and the words. */
 void frame_welcome_encode(const struct frame_welcome *welcome, unsigned char *out);
 
 /* The words are borrowed from the body. */
 int frame_welcome_decode(struct frame_welcome *welcome, const unsigned char *body, size_t size, struct error *error);
 
-/* Checks the body of a REFUSED and copies its text into `line`. */
 int frame_refused_decode(char line[TEXT_MAX + 1], const unsigned char *body, size_t size, struct error *error);

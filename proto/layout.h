@@ -11,31 +11,30 @@
 #define HELLO_FLAG_POD     2u
 #define HELLO_FLAG_LISTENS 4u
 
-/* Offsets in the body of a SPEED. */
-#define SPEED_AT_REALS  8 /* mean, deviation, swr */
+#define SPEED_AT_REALS  8
 #define SPEED_AT_CELLS  32
 #define SPEED_AT_LEVELS (SPEED_BYTES - HEADER_BYTES)
 
-/* Offset of the load in a REQUEST, directly behind the completion. */
+/* The load of a REQUEST takes the last two bytes of its completion, which completion_put() sets to 0. */
 #define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
 
-#define FLAG_DONE         1u /* of REQUEST */
-#define FLAG_INLINE       2u /* of REQUEST, RESULT, BOUNDARY, STORE, like FLAG_DATA */
+#define FLAG_DONE         1u
+#define FLAG_INLINE       2u
 #define FLAG_DATA         4u
-#define FLAG_HAS_FAILED   8u /* of REQUEST, RESULT; with INLINE or DATA */
-#define FLAG_ISOLATED     1u /* of ASSIGN */
-#define FLAG_FINAL        1u /* of ITERATIONS_FAILED, like FLAG_DIED */
+#define FLAG_HAS_FAILED   8u
+#define FLAG_ISOLATED     1u
+#define FLAG_FINAL        1u
 #define FLAG_DIED         2u
-#define FLAG_FIRST_WRONG  1u /* of VERIFIED, at most one of these two */
+#define FLAG_FIRST_WRONG  1u
 #define FLAG_SECOND_WRONG 2u
-/* Flag in the count of a range in a REPORT. */
+/* Set in the count of a range in a REPORT if the kernel reports all its iterations as failed. */
 #define COUNT_HAS_FAILED (UINT64_C(1) << 63)
 
-#define FLAG_DRAIN    1u /* of END */
-#define FLAG_DEGRADED 2u /* of END, SET_OVER */
-#define FLAG_LATE     4u /* of END */
-#define FLAG_NOW      8u /* of END, LEAVING */
+#define FLAG_DRAIN    1u
+#define FLAG_DEGRADED 2u
+#define FLAG_LATE     4u
+#define FLAG_NOW      8u
 #define FLAG_REFILL   1u
-#define FLAG_MORE     1u /* of REFILL, like the next two; FLAG_REFILL of REPORT */
+#define FLAG_MORE     1u
 #define FLAG_EMPTY    2u
 #define FLAG_BEGUN    4u

@@ -22,17 +22,17 @@
 #define VERIFIED_BYTES          52
 #define ITERATIONS_FAILED_BYTES 28
 #define POISON_BYTES            36
-#define SPEED_BYTES             172 /* plus 8 for each level */
+#define SPEED_BYTES             172
 #define NEIGHBOUR_BYTES         20
 #define BOUNDARY_BYTES          28
-#define JOB_BYTES               16 /* plus the bytes of the announcement */
+#define JOB_BYTES               16
 #define STORE_BYTES             28
 
 #define MESSAGE_MAX        4096
 #define INLINE_MAX         2048
 #define SLICE_MAX          (1u << 20)
-#define PAYLOAD_SIZE_BYTES 8         /* the size that announces a payload in a message of its own */
-#define PAYLOAD_MAX        INT32_MAX /* limit of an MPI count */
+#define PAYLOAD_SIZE_BYTES 8
+#define PAYLOAD_MAX        INT32_MAX
 #define REFILL_MAX         200
 #define REPORT_MAX         160
 #define STATS_MAX          60
@@ -40,13 +40,13 @@
 #define LEVELS_MAX         12
 #define SPEED_CELLS        16
 
-/* Least mean in a SPEED if any iteration was timed by itself. */
+/* Least mean in a SPEED, unless it is 0 because no iteration was timed individually. */
 #define SPEED_MEAN_MIN_NS 1e-3
-/* Largest deviation and mean of a cell in a SPEED, relative to the mean. The deviation of n times is at most sqrt(n)
- * times their mean, a cell's mean at most n times, and n < 2^LEVELS_MAX. */
+/* Largest deviation and mean of a cell in a SPEED, relative to the mean of all n times. Measured values are far
+ * smaller: the deviation is at most sqrt(n) times the mean, a cell's mean at most n times, and n < 2^LEVELS_MAX. */
 #define SPEED_RATIO_MAX 1e6
 
-/* Unit of loads: one process. */
+/* A load of one process. */
 #define LOAD_ONE 256u
 
 #define FEEDBACK_MAX 100
@@ -55,12 +55,12 @@
 #define RETURNED_MAX 200
 #define TEXT_MAX     400
 #define JOB_PART_MAX (MESSAGE_MAX - JOB_BYTES)
-/* Above any system's limit for words and environment, which is 6 MiB on Linux. */
+/* Above the operating system's limit for arguments and environment, which is 6 MiB on Linux. */
 #define ANNOUNCEMENT_MAX (1u << 24)
 
 enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
 
-/* Status with which all ranks leave with 0: help was printed, or nothing is left to do. */
+/* With this status all ranks exit with 0: help was printed, or nothing is left to do. */
 #define HELLO_STATUS_HELP 255
 
 struct hello {
@@ -69,8 +69,8 @@ struct hello {
     enum role role;
     uint8_t status;
     bool dca;
-    bool pod;     /* of a master: its launch joins a set as a pod */
-    bool listens; /* of a supermaster: pods may join */
+    bool pod;
+    bool listens;
     uint32_t node;
     uint32_t pid;
 };
@@ -108,10 +108,10 @@ enum message_type {
     MESSAGE_STORE = 0x31,
 };
 
-/* Value of `waiting` in a RECALL: nothing more may begin. */
+/* Value of `waiting` in a RECALL: return everything that has not begun, and begin nothing more. */
 #define RECALL_ALL UINT32_MAX
 
-/* Chunks are numbered from 1; 0 means none. */
+/* Chunks are numbered from 1; 0 is no chunk. */
 static inline uint32_t chunk_number_after(uint32_t chunk)
 {
     return chunk < UINT32_MAX ? chunk + 1 : 1;
@@ -122,19 +122,17 @@ static inline uint32_t chunk_number_before(uint32_t chunk)
     return chunk > 1 ? chunk - 1 : UINT32_MAX;
 }
 
-/* The rest of a SPEED is at message.records: see speed_get() in record.h. */
 struct speed_head {
     uint32_t worker;
     unsigned levels;
 };
 
-/* Completions of earlier chunks are at message.records: see record.h. */
 struct request {
     uint64_t compute_ns, digest, wait_ns;
-    uint32_t chunk; /* finished chunk; 0: none */
+    uint32_t chunk;
     unsigned asks;
     float deviation_ns; /* of the time of one iteration; 0 with fewer than two samples */
-    unsigned samples;   /* timed pieces, at most UINT16_MAX */
+    unsigned samples;
     bool done;
     uint16_t load; /* processes on the worker's core, itself included, in units of LOAD_ONE; 0: unknown */
 };
@@ -144,33 +142,33 @@ struct result {
     uint64_t count, digest;
 };
 
-/* Further chunks, with the next numbers, are at message.records. */
 struct assign {
     uint32_t chunk;
     uint64_t first, count;
-    bool isolated; /* workers died at it, so it runs in a child process; alone in its message */
+    /* Earlier workers died at this chunk, so it runs in a child process. It is then the only chunk of its message. */
+    bool isolated;
 };
 
 struct end {
     bool drain;
-    bool degraded; /* a rank was lost: nobody waits for all ranks */
-    bool late;     /* a rank may hang: nobody waits long for it */
-    bool now;      /* with `drain`: running iterations are not finished either */
+    bool degraded; /* a rank was lost, so ranks must not wait for each other */
+    bool late;     /* a rank may hang, so ranks must not wait long for it */
+    bool now;      /* only with `drain`: running iterations are not finished */
 };
 
 struct goodbye {
     uint64_t messages, bytes;
-    uint64_t wait_ns; /* of a worker: idle time since its last chunk */
+    uint64_t wait_ns;
 };
 
 struct threads {
     uint32_t worker;
     unsigned count;
-    float max_over_mean; /* longest compute time of a thread over the mean; at least 1 */
-    float cov;           /* standard deviation of the threads' compute times over their mean */
+    float max_over_mean;
+    float cov;
     uint64_t chunks;
-    /* Cores and workers of the node, and processor time of this worker; 0 unless the node has fewer cores than its
-     * workers have threads. */
+    /* Cores and workers of the node, and processor time of this worker. They are 0 unless the node has fewer cores than
+     * its workers have threads. */
     uint32_t cores, workers;
     uint64_t processor_ns;
 };
@@ -179,97 +177,98 @@ struct echo {
     uint32_t id;
 };
 
-/* The chunk that a worker of a lost master computes; `count` 0: none. */
+/* The running chunk of a worker whose master was lost; `count` is 0 if there is none. */
 struct adopt {
     uint64_t first, count;
 };
 
 struct worker_lost {
     uint32_t rank;
-    uint64_t chunks;       /* that go to other workers */
-    uint64_t first, count; /* what the worker was computing, as far as known; count may be 0 */
+    uint64_t chunks;       /* number of chunks that other workers get instead */
+    uint64_t first, count; /* iterations that the worker was computing; count 0: unknown */
 };
 
 struct iterations_failed {
-    uint32_t id; /* from a worker: its chunk; from a master: rank of the worker */
+    uint32_t id; /* from a worker: number of the chunk; from a master: rank of the worker */
     uint64_t first, count;
-    bool final;       /* they are not tried again */
-    bool died;        /* the child process that ran them died */
+    bool final;
+    bool died;
     const char *text; /* `length` bytes without NUL; borrowed */
     unsigned length;
 };
 
-/* Deaths and failures of iterations. */
 struct poison {
     uint64_t first, count;
-    uint32_t deaths; /* workers that died while computing them */
+    uint32_t deaths;
     uint32_t failures;
-    uint32_t failed_by; /* rank of the latest failure; 0: none */
-    /* Some of the deaths were the supermaster's, for which others that ran then are suspected, too. Not sent. */
+    uint32_t failed_by; /* rank of the latest failure; 0 if there is none */
+    /* Some of the deaths are deaths of the supermaster, so other iterations that ran then are suspected, too. Not
+     * sent. */
     bool shares_blame;
 };
 
 struct recovery_counts {
     uint64_t reissued, duplicates;
-    uint64_t recalls, recalled; /* successful recalls, and iterations that they returned */
+    uint64_t recalls, recalled;
 };
 
-/* Counts of verification since the last VERIFIED, and possibly a range with different results. */
 struct verified {
-    uint64_t alike;        /* iterations computed twice with equal results */
-    uint64_t unverified;   /* iterations selected but not computed a second time */
-    unsigned computations; /* of the range, 2 or 3; 0: no range follows */
-    uint32_t rank[3];      /* that computed the range, in this order; unused entries are 0 */
-    int wrong;             /* index in `rank` of the one that differs from two others, 0 or 1; -1: no two agree */
+    uint64_t alike;
+    uint64_t unverified;   /* selected for verification, but not computed a second time */
+    unsigned computations; /* how often the range was computed, 2 or 3; 0: there is no range */
+    uint32_t rank[3];      /* ranks that computed the range, in this order, then 0 */
+    int wrong;             /* index in `rank` of the rank whose result is wrong, 0 or 1; -1: unknown */
     uint64_t first, count;
 };
 
-/* Asks for work that has not begun, for `waiting` idle workers: of the receiver, or (upwards) of other masters. */
+/* Asks the receiver for work that has not begun, for `waiting` idle workers. If a master sends it to the supermaster,
+ * the work comes from other masters. */
 struct recall {
-    uint32_t waiting; /* at least 1; RECALL_ALL: everything */
+    uint32_t waiting;
 };
 
-/* Loop with dependencies: the worker of the chunk that begins at `first`, which is not the loop's first iteration. */
+/* In a loop with dependencies: `rank` computes the chunk that begins at `first`, and another rank the chunk before it.
+ * With the rank of the supermaster the message requests boundary data for the journal. */
 struct neighbour {
     uint64_t first;
     uint32_t rank;
 };
 
-/* Boundary data for the chunk that begins at `first`, from the chunk before it; the payload is a part at byte
- * `offset`. */
+/* Boundary data for the chunk that begins at `first`, from the chunk before it. The payload is the part of the data
+ * that begins at byte `offset`. */
 struct boundary {
     uint64_t first;
     uint64_t offset;
 };
 
-/* Part of an announcement; its `record_count` bytes (1 .. JOB_PART_MAX) are at message.records. */
+/* A part of an announcement of `all` bytes, beginning at byte `offset`. Its `record_count` bytes are at
+ * message.records. */
 struct job_part {
-    uint32_t offset, all; /* the part begins at byte `offset` of `all`, at most ANNOUNCEMENT_MAX */
+    uint32_t offset, all;
 };
 
 struct set_over {
     bool degraded;
 };
 
-/* A master that joined wants to leave with its workers. */
 struct pod_leaving {
-    bool now; /* running iterations are not finished */
+    bool now;
 };
 
-/* The payload is a pod's results, which the supermaster writes. */
+/* The payload has results of a pod, which the supermaster writes. */
 struct store_head {
     uint64_t first, count;
 };
 
-/* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED end with `record_count`
- * records at message.records: see record.h. */
+/* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED have `record_count` records
+ * at message.records: see record.h. */
 struct report_head {
     bool refill;
     uint32_t busy;
 };
 
 struct refill_head {
-    bool more, empty, begun; /* begun: empty, and nothing is left to recall */
+    bool more, empty, begun; /* `begun`: the refill is empty, and no master has work that could be recalled for it */
 };
 
 struct fatal {
@@ -278,20 +277,20 @@ struct fatal {
     unsigned length;
 };
 
-/* Job number of a plain run. */
+/* Job number of a run that is not in a set. */
 #define FIRST_JOB 1u
 
 enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
 
 struct message {
     enum message_type type;
-    enum payload payload;     /* REQUEST, RESULT, BOUNDARY and STORE only */
-    const void *payload_data; /* borrowed; NULL for a received DATA */
-    uint64_t payload_bytes;   /* at most PAYLOAD_MAX */
-    bool has_failed;          /* REQUEST and RESULT with a payload: the kernel reports all its iterations as failed */
-    const unsigned char *records; /* SPEED: its body; JOB: bytes; others: encoded records; borrowed */
+    enum payload payload;
+    const void *payload_data; /* borrowed; NULL if the payload comes in a message of its own */
+    uint64_t payload_bytes;
+    bool has_failed; /* in REQUEST and RESULT: the kernel reports all iterations of the payload as failed */
+    const unsigned char *records; /* body of a SPEED, bytes of a JOB, or encoded records; borrowed */
     unsigned record_count;
-    uint32_t job; /* the decoder sets it; the encoder gets the job as an argument */
+    uint32_t job; /* set by the decoder; the encoder gets the job as an argument */
     union {
         struct speed_head speed;
         struct request request;
@@ -332,20 +331,20 @@ enum decode_result {
 
 const char *decode_result_text(enum decode_result result);
 
-/* Returns the encoded size, with an inline payload but without a DATA payload. */
+/* Returns the encoded size, without a payload that is a message of its own. */
 size_t message_size(const struct message *message);
 
 size_t message_fixed_size(const struct message *message);
 
-/* Encodes as a message of `job` into `out`, which has room for message_size() bytes (at most MESSAGE_MAX), and returns
- * that size. The message must be within the limits. */
+/* Encodes a message that is within the limits. `out` has room for message_size() bytes, at most MESSAGE_MAX. Returns
+ * that size. */
 size_t message_encode(const struct message *message, uint32_t job, unsigned char *out);
 
-/* Encodes everything except an inline payload, which the sender has already placed after `out`. Returns the size
- * without it. */
+/* Encodes all but an inline payload, which the sender has already placed behind the rest. Returns the size of the
+ * rest. */
 size_t message_encode_fixed(const struct message *message, uint32_t job, unsigned char *out);
 
-/* On DECODE_OK `message` borrows records and inline payload from `bytes`. */
+/* On DECODE_OK the records and the inline payload of the message are borrowed from `bytes`. */
 enum decode_result message_decode(struct message *message, const unsigned char *bytes, size_t size);
 
 void hello_encode(const struct hello *hello, unsigned char out[HELLO_BYTES]);

@@ -16,7 +16,7 @@
 
 struct done_record {
     uint64_t first, count, digest;
-    bool has_failed; /* the kernel reports all of it as failed */
+    bool has_failed;
 };
 
 struct chunk_record {
@@ -29,37 +29,35 @@ struct stats_record {
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns, bytes;
 };
 
-/* A worker's measurements of some chunks. */
 struct feedback_record {
     uint32_t worker;
     uint32_t chunks;
     uint64_t iterations, compute_ns, wait_ns;
-    float deviation_ns; /* of the time of one iteration; 0 with fewer than two samples */
+    float deviation_ns;
     uint32_t samples;
 };
 
 struct load_record {
     uint32_t worker;
-    uint16_t load; /* at least LOAD_ONE */
+    uint16_t load;
 };
 
-/* Timings in one of SPEED_CELLS equal parts of the loop. */
 struct speed_cell {
-    float mean_ns; /* of iterations timed by themselves; 0: none */
+    float mean_ns;
     uint32_t count;
 };
 
 struct speed {
     uint32_t worker;
-    uint64_t round_trip_ns;       /* shortest of its echoes; 0: none sent */
-    double mean_ns, deviation_ns; /* of the iterations timed by themselves */
-    double swr;                   /* shortest over longest of the first five; 0 with fewer than two */
+    uint64_t round_trip_ns;
+    double mean_ns, deviation_ns;
+    double swr; /* shortest over longest of the first five times; 0 with fewer than two */
     struct speed_cell cells[SPEED_CELLS];
     unsigned levels;
     uint64_t elapsed_ns[LEVELS_MAX]; /* [k]: time of the first 2^k probe iterations */
 };
 
-/* The fields of a REQUEST for an earlier chunk, whose number follows from the record's index. */
+/* Completions of a REQUEST. The number of the chunk is not encoded: it follows from the index. */
 void completion_put(unsigned char *records, unsigned i, const struct request *completion);
 void completion_get(const unsigned char *records, unsigned i, struct request *completion);
 void assign_record_put(unsigned char *records, unsigned i, uint64_t first, uint64_t count);
@@ -75,6 +73,6 @@ void feedback_record_get(const unsigned char *records, unsigned i, struct feedba
 void load_record_put(unsigned char *records, unsigned i, const struct load_record *record);
 void load_record_get(const unsigned char *records, unsigned i, struct load_record *record);
 
-/* Makes a SPEED message that borrows `body`, where its body is encoded. */
+/* The message borrows `body`, into which the rest of the SPEED is encoded. */
 struct message speed_message(const struct speed *speed, unsigned char body[SPEED_BODY_MAX]);
 void speed_get(const struct message *message, struct speed *speed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Little-endian integers and real numbers at any address: one load or store each on a little-endian machine. */
+/* Little-endian integers and real numbers at any address. On a little-endian machine each is one load or store. */
 #pragma once
 
 #include <endian.h>
@@ -76,7 +76,7 @@ static inline double wire_get_double(const unsigned char *in)
     return value;
 }
 
-/* True for a negative, infinite or NaN value: its bits are above those of the largest finite number. */
+/* Returns true for a negative, infinite or NaN value: its bits are above those of the largest finite number. */
 static inline bool wire_float_is_bad(const unsigned char *in)
 {
     return wire_get32(in) > 0x7f7fffff;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* `--technique auto`: simulates the loop with each technique, from measured speeds of workers, iteration times and
- * message times, and uses the technique with the least predicted time. It decides when the loop begins, and again at
- * each further loop of the run with the workers' actual pace. If no iteration may be run as a probe, the loop begins
- * with the technique of its kernel, and finished chunks decide: first when each worker has done some, then at each
- * fourfold number. */
+/* `--technique auto`: simulates the loop with each technique, with measured speeds of workers, iteration times and
+ * message times, and uses the technique with the least predicted time. It decides at the beginning of the loop, and
+ * again at each further time step, then with the workers' actual pace. If no iteration may be run as a probe, the loop
+ * begins with the technique of its kernel, and finished chunks decide: first after FINISHED_FIRST iterations for each
+ * worker, then each time their number has grown by FINISHED_FACTOR. */
 #include "supermaster/choose.h"
 
 #include "common/config/run_spec.h"
@@ -62,7 +62,6 @@ static void take_profile(const struct measured *measured, struct profile *profil
     profile_init(profile, &samples);
 }
 
-/* Sets the mean time of an iteration on each worker: from its finished chunks, or else from its probe. */
 static void take_paces(const struct supermaster *supermaster, double *mean_s)
 {
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++) {
@@ -85,7 +84,6 @@ static void measure_finished(struct supermaster *supermaster)
         measured->mean_s[w] = mean_s;
 }
 
-/* Iterations per worker before the first decision, and the factor for each further one. */
 #define FINISHED_FIRST  4
 #define FINISHED_FACTOR 4
 
@@ -107,7 +105,6 @@ static void choose_by_finished(struct supermaster *supermaster, const struct sch
     supermaster_change_technique(supermaster, supermaster_choose(supermaster));
 }
 
-/* Adds a chunk to the worker's pace. May change the technique. */
 static void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback)
 {
     struct pace *pace = &supermaster->technique.chooser->paces[feedback->worker];
@@ -136,8 +133,8 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
     };
     take_paces(supermaster, chooser->mean_s);
     take_profile(&supermaster->speeds.measured, &loop.profile);
-    for (unsigned w = 0; w < topology->workers;
-         w++) /* The array serves as scratch memory here: the powers are computed later. */
+    /* The array is scratch memory here: the powers are computed later. */
+    for (unsigned w = 0; w < topology->workers; w++)
         supermaster->speeds.powers[w] = supermaster->statistics[w].speed;
     choice_decide(&chooser->choice, &loop, &config->spec->technique);
     return &chooser->choice.candidates[chooser->choice.chosen].spec;

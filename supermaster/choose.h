@@ -4,13 +4,12 @@
 
 #include "common/predict/choose.h"
 
-/* Sums over all finished chunks, for a choice without probes. */
 struct finished_chunks {
     uint64_t iterations;
-    uint64_t due; /* the next decision is made when `iterations` reaches this */
+    uint64_t due;
     double seconds;
     double squares; /* sum over the chunks of (compute time)^2 / iterations, in s^2 */
-    double wait_s;  /* shortest time that a worker waited for a chunk; 0: no worker has waited */
+    double wait_s;  /* shortest time that a worker waited for a chunk; 0: none has waited */
 };
 
 struct pace {
@@ -21,6 +20,6 @@ struct pace {
 struct chooser {
     struct choice choice;
     struct finished_chunks finished;
-    double *mean_s; /* [workers] mean time of an iteration, input of the simulation; owned, like `paces` */
+    double *mean_s; /* [workers] mean time of an iteration, for the simulation; owned, like `paces` */
     struct pace *paces;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The supermaster: its invariants, the end of a run, and its step function, which handles one event and then applies
- * the standing rules (next time step, end of the loop, leaving).
+ * the standing rules (next time step, losses, end of the loop, journal, leaving).
  *
  * Invariant: the technique's remaining work equals the ledger's free iterations of the current time step. */
 #include "supermaster/core.h"
@@ -48,7 +48,6 @@ static void check_worker_status(const struct supermaster *supermaster)
     assert(masters_lost == losses->masters_lost && "as many masters are lost as are counted");
 }
 
-/* The technique decides the number of iterations, the ledger which ones. */
 static void check_remaining_work(const struct supermaster *supermaster)
 {
     const uint64_t count = supermaster->ledger.loop.count;
@@ -65,7 +64,6 @@ static void check_remaining_work(const struct supermaster *supermaster)
                "the remaining work of the technique is what is free of the time step at hand");
 }
 
-/* Each worker that may get chunks has a seat: its index in the technique. */
 static void check_seats(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -80,7 +78,6 @@ static void check_seats(const struct supermaster *supermaster)
     }
 }
 
-/* The open iterations of the supermaster's own service are those that the ledger grants to its holders. */
 static void check_own_service(const struct supermaster *supermaster)
 {
     const struct ledger *ledger = &supermaster->ledger;
@@ -88,7 +85,7 @@ static void check_own_service(const struct supermaster *supermaster)
     service_check(&supermaster->service);
     if (supermaster->state != SUPERMASTER_SERVING || supermaster->config.distance > 0 ||
         supermaster->service.parts_on_way > 0 || supermaster->service.out_of_memory)
-        return; /* Results that are being stored are not counted. If memory ran out, the run is about to fail. */
+        return; /* The service does not count iterations whose results are being stored. */
     for (unsigned i = is_central(supermaster) ? 0 : ledger->holders - 1; i < ledger->holders; i++)
         granted += ranges_total(&ledger->granted[i]);
     assert(service_open_iterations(&supermaster->service) == granted &&
@@ -121,7 +118,6 @@ static void check_recalls_between_masters(const struct supermaster *supermaster)
     assert(open == recalls->open && "as many RECALLs are open as are counted");
 }
 
-/* Failed iterations of the ledger are in the list of those given up, unless the list is full. */
 static void check_given_up(const struct supermaster *supermaster)
 {
     const struct given_up *given_up = &supermaster->given_up;
@@ -165,9 +161,10 @@ void supermaster_check(const struct supermaster *supermaster)
 }
 
 /* The end of a run: complete, asked to stop, or failed. END is sent once, and again if a drain must no longer wait for
- * running iterations. The supermaster leaves after all ranks have said GOODBYE. */
+ * running iterations. The supermaster leaves after every rank has said GOODBYE or is lost. */
 
-/* True if boundary data may be on their way to workers that have left: ranks do not wait for such data. */
+/* If a loop with dependencies ends early, boundary data may be on their way to workers that have left, so ranks must
+ * not wait for each other. */
 static bool leaves_boundaries(const struct supermaster *supermaster)
 {
     return supermaster->config.distance > 0 && !ledger_is_complete(&supermaster->ledger);
@@ -184,8 +181,7 @@ static struct end make_end(const struct supermaster *supermaster)
     };
 }
 
-/* Sends END to the masters and to the workers that the supermaster serves. A dismissed master already has an END; it
- * gets another one only if running iterations must stop now. */
+/* A dismissed master already has an END. It gets another one only if running iterations must stop now. */
 static void send_end(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -207,7 +203,6 @@ static void supermaster_end(struct supermaster *supermaster)
     supermaster->losses.orphans_due_ns = supermaster->step.now_ns + supermaster_orphans_wait_ns(supermaster);
 }
 
-/* Stops the run. With `now`, running iterations are not finished, even if an earlier drain let them run. */
 static void supermaster_drain(struct supermaster *supermaster, bool now)
 {
     const bool hurries =
@@ -286,7 +281,6 @@ void supermaster_move(struct supermaster *supermaster, enum supermaster_state st
     state_move(&supermaster_states, &supermaster->state, state, supermaster->step.actions->event);
 }
 
-/* Returns the ledger's holder for chunks that the supermaster's own service gives to worker `w`. */
 static unsigned own_holder(const struct supermaster *supermaster, unsigned w)
 {
     return is_central(supermaster) ? w : supermaster->config.topology->masters;
@@ -301,7 +295,7 @@ static void on_pool_empty(void *owner, unsigned worker)
         return;
     if (supermaster->config.distance > 0 && !is_central(supermaster))
         supermaster_note_boundary(supermaster, own_holder(supermaster, worker), &range);
-    if (supermaster->state == SUPERMASTER_SERVING) /* This is false if memory ran out for the boundary. */
+    if (supermaster->state == SUPERMASTER_SERVING)
         pool_put(&supermaster->service.pool, worker, range);
 }
 
@@ -326,7 +320,6 @@ static void supermaster_on_failed(void *owner, const struct iterations_failed *f
     supermaster_note_failure(owner, failure);
 }
 
-/* An earlier run or a master computed the chunk before the boundary. */
 static void supermaster_on_neighbour(void *owner, const struct neighbour *neighbour)
 {
     struct supermaster *supermaster = owner;
@@ -353,7 +346,7 @@ static int init_service(struct supermaster *supermaster)
         .spec = supermaster->config.spec,
         .ranks = topology->worker_rank,
         .workers = topology->workers,
-        .pool_capacity = 1, /* on_pool_empty() fills it for one worker at a time */
+        .pool_capacity = 1,
         .absent = !is_central(supermaster),
         .record_bytes = supermaster->config.record_bytes,
         .no_speculation = supermaster->config.no_speculation,
@@ -387,7 +380,7 @@ static unsigned largest_refill(const struct supermaster *supermaster)
     return most;
 }
 
-/* If messages go to a sink at once, all refills use the first buffer. */
+/* The first buffer has room for the largest refill, because all refills use it if actions go to a sink at once. */
 static int make_room_for_refills(struct supermaster *supermaster)
 {
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
@@ -441,13 +434,12 @@ static int supermaster_allocate(struct supermaster *supermaster)
     return make_room_for_refills(supermaster) == 0 ? supermaster_chooser_init(supermaster) : -1;
 }
 
-/* Returns more room than is asked for, so that launches that join one by one do not copy everything each time. */
+/* Returns more room than is needed now, so that pods which join one after the other do not cause a copy each. */
 static unsigned roomy(unsigned before, unsigned now)
 {
     return now <= before ? before : now + now / 2;
 }
 
-/* The room may already suffice for workers that have not joined yet. */
 int supermaster_reserve(struct supermaster *supermaster, unsigned workers)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -578,7 +570,7 @@ void supermaster_fini(struct supermaster *supermaster)
 
 void supermaster_refuse(struct supermaster *supermaster, const char *text)
 {
-    error_set(&supermaster->step.refusal, "%s", text); /* The text must outlive the step. */
+    error_set(&supermaster->step.refusal, "%s", text);
     actions_drop(supermaster->step.actions, supermaster->step.from, supermaster->step.refusal.text);
 }
 
@@ -624,7 +616,6 @@ void supermaster_receive_common(struct supermaster *supermaster, const struct me
     }
 }
 
-/* Workers without a master may wait for work that masters have. */
 static void look_at_own_line(struct supermaster *supermaster)
 {
     if (!is_central(supermaster) && supermaster->service.line.count > 0)
@@ -683,8 +674,8 @@ static void supermaster_receive(struct supermaster *supermaster, const struct ev
         supermaster_refuse(supermaster, "sent a message to the supermaster, which does not serve it");
 }
 
-/* Handles EVENT_TIMER. Iterations that stopped waiting for others are handed out in a step of their own, because the
- * service serves once per step. */
+/* Iterations that no longer wait for others are handed out in a step of their own, because the service must serve only
+ * once in a step. */
 static void look_after_time(struct supermaster *supermaster)
 {
     const bool serves = service_deadline(&supermaster->service) <= supermaster->step.now_ns;
@@ -748,8 +739,8 @@ static void look_at_time_step(struct supermaster *supermaster)
         supermaster_next_step(supermaster);
 }
 
-/* Starts serving. Earlier runs may have given up the last iterations of a time step. Then the next time step starts in
- * this step of the machine, because no further message arrives if all workers wait. */
+/* Earlier runs may have given up the last iterations of a time step. Then the next time step begins at once, because no
+ * further message arrives if all workers wait. */
 static void begin(struct supermaster *supermaster)
 {
     supermaster_begin(supermaster, supermaster->step.now_ns);

@@ -26,7 +26,7 @@ static inline double seconds_of(uint64_t ns)
     return (double)ns / 1e9;
 }
 
-/* How many masters, workers and nodes the arrays had room for, and for how many they need room now. */
+/* For how many masters, workers and nodes the arrays have room (`before`), and for how many they need room (`now`). */
 struct room {
     struct {
         unsigned before, now;
@@ -38,7 +38,6 @@ struct room {
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);
 void supermaster_fail_for_memory(struct supermaster *supermaster, const char *what);
 
-/* Handles a message that comes from a master, or, in the central topology, directly from a worker. */
 void supermaster_receive_common(struct supermaster *supermaster, const struct message *message);
 void supermaster_refuse(struct supermaster *supermaster, const char *text);
 bool supermaster_speaks_for(const struct supermaster *supermaster, unsigned rank);
@@ -46,21 +45,19 @@ void supermaster_move(struct supermaster *supermaster, enum supermaster_state st
 
 /* --- workers.c --- */
 
-/* Passes the load of worker `w` to the technique, before a chunk is cut for it, and to the report. */
+/* Sets the load of the core of worker `w` in the technique and in the statistics. Must be called before a chunk is cut
+ * for the worker. */
 void supermaster_weigh_load(struct supermaster *supermaster, unsigned w);
 void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message);
 
-/* Value of `levels.count` for a worker whose speed is unknown and no longer waited for. */
 #define SPEED_WAIVED UINT32_MAX
 
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
-/* Stops waiting for overdue speeds; called at EVENT_TIMER. */
 void supermaster_expire_speeds(struct supermaster *supermaster);
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
-/* Changes the technique in the middle of a loop. Keeps the old one if the new one refuses the remaining work. */
 void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique);
-/* Prepares the technique for the next time step; it keeps what it has learned. */
+/* Prepares the technique for the next time step. It keeps what it has learned, unless `auto` chooses another one. */
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
 
 int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room);
@@ -69,13 +66,13 @@ void supermaster_receive_joined(struct supermaster *supermaster);
 /* Tells a joined master to leave with its workers. They return the iterations that have not begun and, if `now`, also
  * those that are running. A second call without `now` has no effect. */
 void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now);
-/* Dismisses pod `m` because its rank `rank` cannot go on for the reason `text`; other ranks get its work. At the end of
- * the run the reason is only recorded. False if the run cannot continue: `m` is not a pod, or no other worker is
- * left. */
+/* Dismisses pod `m`, whose rank `rank` cannot take part for the reason `text`; other ranks get its work. At the end of
+ * the run the reason is only recorded. Returns false if the run cannot continue: `m` is not a pod, no other worker is
+ * left, or memory runs out. */
 bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text);
 void supermaster_note_pod_left(struct supermaster *supermaster);
-/* True if master `m` has joined and speeds of its workers are still missing. It gets no refill until they arrive;
- * supermaster_keep_joiners_refill() records its request. */
+/* Returns true if master `m` has joined and speeds of its workers are missing. Until they arrive, its refill requests
+ * are only recorded, by supermaster_keep_joiners_refill(). */
 static inline bool supermaster_is_joining(const struct supermaster *supermaster, unsigned m)
 {
     return supermaster->joins.open > 0 && supermaster->joins.missing[m] > 0;
@@ -92,36 +89,32 @@ void supermaster_expire_joins(struct supermaster *supermaster);
 
 /* --- grant.c --- */
 
-/* Cuts the next chunk for worker `w` and grants it to `holder`. False if nothing is free or the run has failed. */
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
-/* Measures how fast iterations are done; called before a refill is cut. If the workers are faster than the supermaster
- * can cut single iterations, chunks get a minimum size; recall balances the end of the loop. */
+/* Must be called before a refill is cut. If the workers compute faster than the supermaster can cut single iterations,
+ * chunks get a minimum size; recall balances the end of the loop. */
 void supermaster_note_rate(struct supermaster *supermaster);
-/* Removes iterations that are no longer free from the technique's remaining work. Released iterations can stop being
+/* Subtracts iterations that are no longer free from the technique's remaining work. Released iterations can stop being
  * free without a grant: their results may still arrive, or they may be given up. */
 void supermaster_claim_what_was_free(struct supermaster *supermaster);
-/* Marks a range as done. False if it was never handed out. */
+/* Returns false if the range was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
 void supermaster_places_fini(struct supermaster *supermaster);
 
-/* Call it after the ledger is initialised. */
+/* Requires an initialised ledger. */
 int supermaster_steps_init(struct supermaster *supermaster);
 int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_steps_fini(struct supermaster *supermaster);
 uint64_t supermaster_step_free(const struct supermaster *supermaster);
 void supermaster_next_step(struct supermaster *supermaster);
 
-/* Returns when to check next whether the loop has grown. NEVER if the loop does not grow, or if growth is announced. */
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster);
 void supermaster_look_for_growth(struct supermaster *supermaster);
-/* Checks at once whether the loop has grown. No effect if it no longer grows. */
 void supermaster_look_at_once(struct supermaster *supermaster);
 void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth);
 
 int supermaster_record_init(struct supermaster *supermaster);
 void supermaster_record_fini(struct supermaster *supermaster);
-/* Records the gathered ranges in the journal if they are due, too many to wait, or the `last` ones. */
 void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns, bool last);
 
 /* --- choose.c --- */
@@ -136,67 +129,58 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 
 /* --- dependencies.c --- */
 
-/* Call it after the deaths of earlier runs are known. */
+/* Requires that the deaths of earlier runs are known. */
 int supermaster_waits_init(struct supermaster *supermaster);
 void supermaster_waits_fini(struct supermaster *supermaster);
-/* True if suspects are released one at a time. A suspect is an iteration that shares the blame for several deaths of
- * workers with others. */
+/* Returns true if suspects are released one at a time. A suspect is an iteration that ran at several deaths of the
+ * supermaster: see failures.c. */
 bool supermaster_holds_suspects(const struct supermaster *supermaster);
-/* Notes that iterations ended; `has_failed`: the kernel reports them as failed. Only for jobs with a precedence. */
+/* The first two of these functions require that `waits.open` is not NULL. `has_failed`: the kernel reports the
+ * iterations as failed. */
 void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uint64_t count, bool has_failed);
-/* Notes that iterations were given up. Only for jobs with a precedence. */
 void supermaster_note_given_up(struct supermaster *supermaster, uint64_t first, uint64_t count);
-/* Makes the end of this step hand out the iterations that no longer wait for others; called at EVENT_TIMER. */
 void supermaster_serve_set_free(struct supermaster *supermaster);
 void supermaster_check_waits(const struct supermaster *supermaster);
 
-/* Makes a resumed run start at its recovery point. Call it after the ledger is initialised. */
+/* Makes a resumed run start at its recovery point. Requires an initialised ledger. */
 void supermaster_points_init(struct supermaster *supermaster);
 void supermaster_ask_for_point(struct supermaster *supermaster);
 void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message);
-/* True if the earlier run left the data of this boundary. */
 bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour);
-/* Sends the boundary data of the recovery point to rank `to`: the worker of the chunk after the boundary, or the master
- * of that worker. */
 void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to);
-/* Cuts the next chunk of a loop with dependencies and grants it to `holder`, unless an earlier run has done it. The
- * chunk has about `want` iterations, which the technique has already subtracted from the remaining work. False if
- * nothing is free or the run has failed. */
+/* Cuts the next chunk of a loop with dependencies and grants it to `holder`. A chunk that an earlier run has done is
+ * not granted: it is computed again only for its boundary data. `want`: the approximate size, which the technique has
+ * already subtracted from the remaining work. Returns false if nothing is free or the run has failed. */
 bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
 /* --- masters.c --- */
 
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
 /* Records a range that was cut for master `m`, or for the supermaster's own service if `m` is the number of masters. If
- * it is adjacent to another holder's chunk, NEIGHBOUR messages follow. */
+ * another holder has the chunk before it, NEIGHBOUR messages follow. */
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
-/* Tells the server of the worker before the boundary which worker comes after it. False if no chunk ends there. */
+/* Tells the master of the worker before the boundary, or the supermaster's own service, which worker comes after it.
+ * Returns false if no chunk ends there. */
 bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct neighbour *neighbour);
 
 static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
 {
     return topology_count(supermaster->config.topology, m) * supermaster->config.spec->refill_chunks;
 }
-/* Serves the parked refills of master `m` and returns the number of chunks. `place`: how many chunks were already sent
- * to the master in this step. The messages still borrow the records of those, so the new records follow them, and there
- * must be room. */
+/* Serves one parked refill of master `m` and returns its number of chunks, 0 if nothing is free. `place`: number of
+ * chunks that were already sent to the master in this step. Messages still borrow the records of those chunks, so the
+ * new records follow them, and the buffer must have room for both. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
-/* Takes the final statistics of a worker. Ignores ranks that are not workers. */
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);
 
 int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_recalls_fini(struct supermaster *supermaster);
-/* Recalls work for the masters that wait; called after a step that gave chunks to other masters. */
 void supermaster_look_at_recalls(struct supermaster *supermaster);
-/* Forgets the RECALLs that master `m` has sent or has not answered; it has left, or must leave. */
 void supermaster_forget_recall(struct supermaster *supermaster, unsigned m);
-/* Notes that master `m` no longer waits for recalled work. Work may still be recalled from it. */
 void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m);
 void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
 
-/* Dismisses masters whose workers all hang; called at EVENT_TIMER. */
 void supermaster_look_at_masters(struct supermaster *supermaster);
-/* Notes that a worker waits and nothing is free, so that overdue masters are looked for. */
 static inline void supermaster_note_waiting(struct supermaster *supermaster)
 {
     if (supermaster->losses.look_ns == NEVER)
@@ -213,30 +197,25 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
 void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m, const struct worker_lost *lost);
 
 void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
-/* Frees the work of master `m`, which left before the end. */
 void supermaster_master_left(struct supermaster *supermaster, unsigned m);
-/* Makes supermaster_handle_losses() hand out free work and check whether any worker is left. */
 static inline void supermaster_recheck(struct supermaster *supermaster)
 {
     supermaster->losses.serve_due = supermaster->losses.look_again = true;
 }
 
-/* Applies the rules for losses at the end of a step: handles `news` of the service (a set of enum service_news), hands
- * out free work, and ends the run if the last worker is lost. */
+/* The standing rules for losses: handles `news` of the service (a set of enum service_news), hands out free work, and
+ * ends the run if the last worker is lost. */
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
 
 bool supermaster_may_somebody_come(const struct supermaster *supermaster);
 bool supermaster_is_degraded(const struct supermaster *supermaster);
 bool supermaster_is_late(const struct supermaster *supermaster);
-/* Returns how long the end of the run waits for the next orphan (a worker of a lost master), counted from the arrival
- * of the previous one. */
 static inline uint64_t supermaster_orphans_wait_ns(const struct supermaster *supermaster)
 {
     bool waits = supermaster->config.is_patient || !ledger_is_complete(&supermaster->ledger);
     return waits ? LEAVE_NS : 2 * LEAVE_LATE_NS;
 }
 
-/* Declares orphans lost that have not arrived in time at the end of the run. */
 void supermaster_expire_orphans(struct supermaster *supermaster);
 
 static inline bool supermaster_has_no_worker(const struct supermaster *supermaster)
@@ -246,7 +225,6 @@ static inline bool supermaster_has_no_worker(const struct supermaster *supermast
 
 int supermaster_nodes_init(struct supermaster *supermaster);
 int supermaster_nodes_make_room(struct supermaster *supermaster, const struct room *room);
-/* Adds a master that serves the workers of the topology's last node. */
 void supermaster_nodes_add(struct supermaster *supermaster);
 void supermaster_nodes_fini(struct supermaster *supermaster);
 static inline bool supermaster_judges_nodes(const struct supermaster *supermaster)
@@ -254,15 +232,12 @@ static inline bool supermaster_judges_nodes(const struct supermaster *supermaste
     return supermaster->nodes.list != NULL;
 }
 
-/* These record the outcome of tasks that worker `w` of the supermaster's service, or a worker of master `m`, has run.
- * Call them only if supermaster_judges_nodes(). */
+/* Record the outcomes of tasks: of worker `w` of the supermaster's own service, or of a worker of master `m`. The first
+ * two functions require supermaster_judges_nodes(). */
 void supermaster_note_outcome(struct supermaster *supermaster, unsigned w, const struct done_record *done);
 void supermaster_note_outcome_of_master(struct supermaster *supermaster, unsigned m, const struct done_record *done);
 void supermaster_note_failed_try(struct supermaster *supermaster, const struct iterations_failed *failure);
-/* At the end of a step with a suspect: puts the node aside on which tasks failed in this step, if the node is the
- * cause. */
 void supermaster_look_at_suspect(struct supermaster *supermaster);
-/* True if master `m` gets no refills; supermaster_keep_refill() records its request. */
 static inline bool supermaster_is_master_aside(const struct supermaster *supermaster, unsigned m)
 {
     const struct nodes *nodes = &supermaster->nodes;
@@ -273,39 +248,32 @@ void supermaster_check_nodes(const struct supermaster *supermaster);
 
 /* --- failures.c --- */
 
-/* Deaths in the journal. The first function takes over the deaths of earlier runs and requires the ledger. */
+/* Takes over the deaths that earlier runs have recorded in the journal. Requires an initialised ledger. */
 
 int supermaster_deaths_init(struct supermaster *supermaster);
 void supermaster_deaths_fini(struct supermaster *supermaster);
-/* Ends a run before it begins if workers have died too often at iterations whose results later ones need. */
 void supermaster_end_if_hopeless(struct supermaster *supermaster);
 /* If all workers died before any sent its speed, counts the deaths against the probed iterations and returns true. */
 bool supermaster_note_probe_deaths(struct supermaster *supermaster);
-/* Records in the journal how many workers (`more->deaths`) and child processes (`more->failures`) have died while they
- * computed the iterations; one of the two may be 0. `are_last`: the iterations are given up. */
+/* Records in the journal how many workers (`more->deaths`) and child processes (`more->failures`) have died at the
+ * iterations. `are_last`: the iterations are given up. */
 void supermaster_note_deaths(struct supermaster *supermaster, const struct poison *more, bool are_last);
 void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count);
 
 #define RANGE_TEXT_MAX 60
-/* Describes the range for messages: "iterations 3 to 5", or "task 4" (counted from 1). */
 void supermaster_describe_range(const struct range *range, bool are_tasks, char text[RANGE_TEXT_MAX]);
 void supermaster_failures_fini(struct supermaster *supermaster);
-/* Records failed iterations, which a master or a worker of the supermaster's service has reported. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
-/* Records why an iteration that is failed in the ledger was not run: another one failed, or was itself not run. */
 int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run);
 
 void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
                                              unsigned count);
-/* Sends master `m` the record of deaths and failures of a range that it is about to be granted. */
 void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range);
-
-/* supermaster_take_own_verified() takes what the supermaster's own service has verified since the last call. */
 
 void supermaster_verified_fini(struct supermaster *supermaster);
 void supermaster_receive_verified(struct supermaster *supermaster, const struct verified *verified);
 void supermaster_take_own_verified(struct supermaster *supermaster);
-/* Like supermaster_take_own_verified(), but called after a mismatch. If the job asks for it, also declares a worker
- * lost whose results are wrong. */
+/* Does the same as supermaster_take_own_verified() after a mismatch. Also declares a worker lost whose results are
+ * wrong, if the job asks for that. */
 void supermaster_take_own_mismatches(struct supermaster *supermaster);

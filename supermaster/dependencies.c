@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterations that wait for others. The ledger holds them back: they are neither free nor granted, and the technique
- * does not count them. When all that an iteration waits for has ended well, it becomes free, as if the loop had grown.
+ * does not count them. After all that an iteration waits for has ended well, it becomes free, as if the loop had grown.
  * If one of these has failed for good or was not run, the iteration is given up, and so are those that wait for it.
  *
  * Nothing of this is journalled, because it follows from what is done and what failed: a resumed run derives it again,
@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Value of `open`: the iteration was never held back, or it is given up. */
+/* Value of `open`: the iteration is given up, or was done before this run. */
 #define DECIDED UINT64_MAX
 
 static uint64_t begin_of(const struct supermaster *supermaster, uint64_t iteration)
@@ -25,7 +25,6 @@ static uint64_t begin_of(const struct supermaster *supermaster, uint64_t iterati
     return supermaster->config.precedence->begin[iteration - supermaster->config.first];
 }
 
-/* Returns the iterations that wait for this one, as indices into the list. */
 static struct range waiting_for(const struct supermaster *supermaster, uint64_t iteration)
 {
     if (supermaster->config.precedence == NULL)
@@ -63,8 +62,8 @@ static void look_whether_over(struct supermaster *supermaster)
         service_note_growth(&supermaster->service, false);
 }
 
-/* Suspects: what ran when the supermaster was lost before. One of them may have killed it, so they are released one at
- * a time: at the next loss it is known which. */
+/* Suspects are tasks that ran when the supermaster of an earlier run was lost. One of them may have killed it, so they
+ * are released one at a time: the next loss then shows which one it is. */
 
 bool supermaster_holds_suspects(const struct supermaster *supermaster)
 {
@@ -264,14 +263,14 @@ void supermaster_check_waits(const struct supermaster *supermaster)
     assert(held == supermaster->ledger.held && "what waits is held back");
 }
 
-/* Recovery points: from where a loop with dependencies is resumed.
+/* A recovery point is a boundary from which a loop with dependencies can be resumed.
  *
- * The journal records which iterations are done, as in any loop. The iterations after them also need the boundary data
- * of the chunk before, which a worker holds and which vanish with the run. So the supermaster now and then requests the
- * boundary data of the lowest unfinished chunk and records them: a *recovery point*. It sends a NEIGHBOUR that names
- * the supermaster as the rank after the boundary; a master forwards it to the chunk's worker; when the chunk is
- * finished a copy of the data comes back in BOUNDARY messages. Nothing depends on an answer: a worker that no longer
- * has the data sends none, and another chunk is asked later.
+ * The journal records which iterations are done, as in any loop. But the iterations after them also need the boundary
+ * data of the chunk before, which only a worker has. So the supermaster now and then requests the boundary data of the
+ * lowest unfinished chunk and records them. It sends a NEIGHBOUR that names the supermaster as the rank after the
+ * boundary. A master forwards it to the chunk's worker. After the chunk is finished, a copy of the data comes back in
+ * BOUNDARY messages. Nothing depends on an answer: a worker that no longer has the data sends none, and another chunk
+ * is asked later.
  *
  * The loss of a rank ends the run (losses.c), because no other rank has its boundary data. A resumed run starts at a
  * boundary whose data are in the journal and that is not after the first undone iteration. Later iterations that are
@@ -284,7 +283,7 @@ void supermaster_check_waits(const struct supermaster *supermaster)
 
 #define POINT_INTERVAL_NS 200000000u
 
-/* Time between two requests, as a multiple of the time that the data of a point took to arrive. */
+/* Least time between two requests, as a multiple of the time that the data of the last point took to arrive. */
 #define POINT_TIMES 50
 
 void supermaster_points_init(struct supermaster *supermaster)
@@ -322,7 +321,7 @@ void supermaster_ask_for_point(struct supermaster *supermaster)
         service_ask_for_boundary(&supermaster->service, 0, topology->supermaster, supermaster->step.actions);
     else {
         const unsigned m = find_lowest(supermaster, &neighbour.first);
-        neighbour.first++; /* The chunk that contains this iteration ends at or after it. */
+        neighbour.first++;
         if (m < topology->masters)
             actions_send(supermaster->step.actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = neighbour});
@@ -402,8 +401,8 @@ bool supermaster_is_point(const struct supermaster *supermaster, const struct ne
     return supermaster->config.point_at > 0 && supermaster->config.point_at == neighbour->first;
 }
 
-/* Returns the size of the next chunk of `left` iterations from `first` on. Neither it nor the rest is smaller than the
- * distance, unless it takes all of them or ends the loop. What follows the rest is done or given up. */
+/* Returns the size of the next chunk of the `left` iterations from `first` on, which are all done or all undone.
+ * Neither the chunk nor the rest is smaller than the distance, unless `left` is smaller or the rest ends the loop. */
 static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, uint64_t left, uint64_t want)
 {
     const struct range *loop = &supermaster->ledger.loop;
@@ -412,8 +411,8 @@ static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, 
     return count < left && (is_last || left - count >= least) ? count : left;
 }
 
-/* Returns how many iterations to grant from `first` on: one by one if several workers were lost at them, to find the
- * cause. */
+/* Returns 1 instead of `want` if several workers were lost at these iterations: one by one they show which of them is
+ * the cause. */
 static uint64_t careful_want(const struct supermaster *supermaster, uint64_t first, uint64_t want)
 {
     struct poison known;

@@ -23,15 +23,15 @@
 static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count,
                                         bool shares_blame);
 
-/* Deaths that iterations have caused or may have caused: of workers that computed them, and of child processes that ran
- * them. The services count within a run. Here the deaths of all runs of a job are kept, and journalled at once, so that
- * a resumed run continues to count. Iterations with too many deaths are given up before it begins. If iterations depend
- * on each other, only the last ones, which no others need, are given up; for any others the run ends before it begins
- * and names them.
+/* Deaths that iterations may have caused: deaths of workers that computed them, and of child processes that ran them.
+ * The services count within a run. Here the deaths of all runs of a job are kept, and journalled at once, so that a
+ * resumed run continues to count. Iterations with too many deaths are given up before a resumed run begins. In a loop
+ * with dependencies only the last iterations, which no others need, are given up; if others have too many deaths, the
+ * run ends before it begins and names them.
  *
  * If the supermaster dies, a task may have killed it, and `hdss run` records a death of each task that was running
  * (deploy/cli/restarts.h). These *suspects* share the blame: those that ran at two such deaths are released one at a
- * time (dependencies.c), so that the third death tells which it was.
+ * time (dependencies.c), so that the third death shows which it was.
  *
  * Workers that run the kernel in their own process may die at a probed iteration. All workers probe the same
  * iterations, so if one survives, the probe was not the cause. If none does, each probed iteration gets one more death,
@@ -95,7 +95,7 @@ static bool has_too_many_deaths(const struct supermaster *supermaster, const str
 {
     struct poison known = *deaths;
     if (deaths->shares_blame && !supermaster_holds_suspects(supermaster))
-        known.deaths = 0; /* The iteration never ran alone. */
+        known.deaths = 0; /* the iteration never ran alone, so another may be to blame */
     return deaths_are_too_many(&known, supermaster->config.spec->retries, supermaster->config.distance > 0);
 }
 
@@ -105,8 +105,6 @@ static bool supermaster_is_needed(const struct supermaster *supermaster, uint64_
     return config->distance > 0 && first - config->first + count < config->count;
 }
 
-/* Returns the number of free iterations directly before `first` if they are too few for a chunk (borders of an earlier
- * run), else 0. */
 static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t first)
 {
     const struct ranges *free = &supermaster->ledger.free;
@@ -118,8 +116,8 @@ static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t f
     return 0;
 }
 
-/* Gives up iterations with too many deaths, unless others need them, together with free ones before them that are too
- * few for a chunk. Otherwise tells the services. */
+/* Gives up iterations with too many deaths, together with free ones before them that are too few for a chunk. If others
+ * need them, or the deaths are few, only warns the service of them. */
 static int take_over(struct supermaster *supermaster, const struct poison *deaths)
 {
     struct poison known = *deaths;
@@ -128,9 +126,8 @@ static int take_over(struct supermaster *supermaster, const struct poison *death
         return supermaster_give_up_hopeless(supermaster, deaths->first - more, more + deaths->count,
                                             deaths->shares_blame);
     }
-    known.failed_by =
-        /* This is no worker's rank, so any worker may retry. */
-        known.failures > 0 ? supermaster->config.topology->supermaster : 0;
+    /* The supermaster's rank is no worker's, so any worker may retry. */
+    known.failed_by = known.failures > 0 ? supermaster->config.topology->supermaster : 0;
     service_warn(&supermaster->service, &known);
     return supermaster->service.out_of_memory ? -1 : 0;
 }
@@ -217,8 +214,8 @@ void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, 
         supermaster_fail_for_memory(supermaster, "what was lost");
 }
 
-/* Failures. The services retry. Here failures are recorded for display, given-up iterations leave the ledger, and
- * masters learn what others have found out. */
+/* Failures. The services retry. Here failures are recorded for reports, given-up iterations leave the ledger, and
+ * masters are warned of iterations that have failed elsewhere. */
 
 void supermaster_failures_fini(struct supermaster *supermaster)
 {
@@ -228,7 +225,8 @@ void supermaster_failures_fini(struct supermaster *supermaster)
     given_up_fini(&supermaster->given_up);
 }
 
-/* Merges a failure with the last one of the list, so that a kernel that always fails does not fill it. */
+/* Merges the failure with the last one of the list, unless that is printed by itself. So a kernel that always fails
+ * does not fill the list. */
 static bool merge_failure(struct failures *failures, const struct report_failure *failure)
 {
     struct report_failure *last = failures->count > FAILURES_TOLD ? &failures->list[failures->count - 1] : NULL;
@@ -304,7 +302,8 @@ static void fail_for_deaths(struct supermaster *supermaster, const struct iterat
 }
 
 /* In loops with dependencies a worker retries by itself and does not know the tries of other workers and runs. The
- * supermaster knows them, and ends the run. The last iterations, which no others need, are left to the worker. */
+ * supermaster knows them, and ends the run if there were too many. The last iterations, which no others need, are left
+ * to the worker. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     char text[TEXT_MAX + 1];
@@ -426,8 +425,6 @@ void supermaster_failure_text(const struct supermaster *supermaster, unsigned i,
         snprintf(where, sizeof where, "worker rank %u on node %u: ", failure->rank, topology->worker_node[w]);
     error_set(text, "%s%s failed: %s; %s", where, what, failure->text, failure->given_up ? "given up" : "tried again");
 }
-
-/* Results of verification, for display. */
 
 void supermaster_verified_fini(struct supermaster *supermaster)
 {

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many of the latest reasons are searched for an equal one. */
 #define REASONS_SOUGHT 16
 
 void given_up_fini(struct given_up *given_up)
@@ -22,7 +21,7 @@ void given_up_fini(struct given_up *given_up)
     *given_up = (struct given_up){0};
 }
 
-/* Finds or stores the reason. GIVEN_UP_REASONS_MAX stands for one that is not stored. */
+/* Sets `*number` to GIVEN_UP_REASONS_MAX if there is no room for the reason. */
 static int number_of_reason(struct given_up *given_up, const char *reason, unsigned *number)
 {
     const size_t count = given_up->reason_count;

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Techniques that also choose the iterations: see struct technique_places.
+/* Some techniques also choose the iterations: see struct technique_places.
  *
- * Such a technique counts places: the free iterations in ascending order at the time when it laid out its parts. The
- * free ranges of that time are kept, to translate places into iterations. When iterations come back, or a worker has
- * done some out of turn, the technique lays out its parts again over what is free then, so no chunk is placed where
- * nothing is free. */
+ * Such a technique numbers the iterations that are free when it lays out its parts, in ascending order. These numbers
+ * are *places*. The free ranges of that time are kept, to translate places into iterations. If iterations come back, or
+ * a worker has done some out of turn, the technique lays out its parts again over what is free then, so no chunk is
+ * placed where nothing is free. */
 
 void supermaster_places_fini(struct supermaster *supermaster)
 {
@@ -64,7 +64,7 @@ static struct range find_place(const struct supermaster *supermaster, uint64_t p
 }
 
 /* Grants the contiguous part of the `want` iterations that the technique placed for worker `w`, and returns the others
- * to the technique. False if `want` is 0, or if memory runs out, which fails the run. */
+ * to the technique. Returns false if `want` is 0, or if memory runs out, which fails the run. */
 static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want,
                                    struct range *range)
 {
@@ -85,8 +85,8 @@ static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned hol
     return granted > 0;
 }
 
-/* Time steps: one loop after the other over one ledger. The ledger grants the lowest free iterations first, and the
- * technique cuts no more than the current step has free, so no chunk belongs to a later step. When all of a step is
+/* Time steps run one after the other over one ledger. The ledger grants the lowest free iterations first, and the
+ * technique cuts no more than the current step has free, so no chunk belongs to a later step. After all of a step is
  * done, the technique starts again with what it has learned, and waiting workers are served. */
 
 /* Above this product of workers and steps, the workers' shares of each step are not kept. */
@@ -136,7 +136,9 @@ int supermaster_steps_init(struct supermaster *supermaster)
     const uint64_t given_up = ranges_total(&supermaster->ledger.failed);
     const uint64_t over = supermaster->ledger.done + given_up;
     steps->number = over / steps->step_iterations;
-    if (given_up > 0 && over % steps->step_iterations == 0) /* Whether another step follows is decided at its start. */
+    /* If iterations of the last step were given up, supermaster_next_step() must decide whether another step may
+     * follow. */
+    if (given_up > 0 && over % steps->step_iterations == 0)
         steps->number--;
     steps->end = end_of_step(supermaster, steps->number);
     steps->began_ns = NEVER;
@@ -175,7 +177,7 @@ static void supermaster_note_cut(struct supermaster *supermaster, unsigned w, ui
     struct report_step *step = &steps->list[steps->number];
     if (steps->began_ns == NEVER)
         steps->began_ns = supermaster->step.now_ns;
-    uint64_t again = count < steps->returned ? count : steps->returned; /* These were cut before, for another worker. */
+    uint64_t again = count < steps->returned ? count : steps->returned;
     steps->returned -= again;
     step->chunks++;
     if (step->cut != NULL)
@@ -190,7 +192,7 @@ static void end_step(struct supermaster *supermaster)
     steps->began_ns = NEVER;
 }
 
-/* Starts the next step. The results it needs are journalled first, for workers that read them from the disk. */
+/* What the finished step has done is journalled first, because workers may read its results from the disk. */
 static void begin_step(struct supermaster *supermaster)
 {
     struct error error;
@@ -222,7 +224,7 @@ void supermaster_next_step(struct supermaster *supermaster)
 }
 
 /* Loops that grow: the list of their iterations is still being written. The supermaster checks the list periodically,
- * or when it is told to. New iterations are free, and waiting workers are served. The loop is complete only when the
+ * or after it is told to. New iterations are free, and waiting workers are served. The loop is complete only after the
  * list is: until then workers without work wait, as between two time steps. Work that has not begun is still recalled
  * for them, but chunks are copied only if overdue by their lease, because more iterations may come. */
 
@@ -253,7 +255,7 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     struct ledger *ledger = &supermaster->ledger;
     const uint64_t more = growth->count - ledger->loop.count;
     if (supermaster->state >= SUPERMASTER_ENDING)
-        return; /* New iterations are left for a resumed run. */
+        return;
     assert(ledger->grows && growth->count >= ledger->loop.count && "a loop that grows does not shrink");
     if (more > 0 && ledger_grow(ledger, growth->count) < 0) {
         supermaster_fail_for_memory(supermaster, "the ledger");
@@ -273,15 +275,15 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     supermaster_recheck(supermaster);
 }
 
-/* Journalling committed ranges: in groups, so that a chunk costs only a list entry. Ranges not recorded when a run is
- * killed are computed again; if that is more expensive, each step records what it commits. */
+/* Committed ranges are journalled in groups, so that a chunk costs only a list entry. If the run is killed, ranges that
+ * are not recorded yet are computed again. If iterations have effects, which must not be repeated, each step records
+ * what it commits. */
 
 #define RECORD_INTERVAL_NS 50000000u
 
 /* Most ranges of a group. Adjacent ranges are merged, so there are about as many as unfinished chunks. */
 #define RECORD_RANGES 1024
 
-/* There is always room for what one step commits. */
 static_assert(REPORT_MAX < RECORD_RANGES / 2, "a report fits into a group");
 
 int supermaster_record_init(struct supermaster *supermaster)
@@ -307,7 +309,7 @@ static void supermaster_record(struct supermaster *supermaster, const struct don
     record->digest += done->digest;
 }
 
-/* Writes the group. The action borrows it until the end of the step, in which nothing more is committed. */
+/* The action borrows the group until the end of the step, in which nothing more is committed. */
 static void write_group(struct supermaster *supermaster)
 {
     struct record *record = &supermaster->record;
@@ -373,8 +375,8 @@ static __attribute__((noinline)) void trace_cut(const struct supermaster *superm
     trace_note(trace);
 }
 
-/* Cutting and sending a chunk takes 34 ns (tests/bench/supermaster_steps.c, with the bytes of its record); the rest is
- * for other messages and slower cores. */
+/* Cutting and sending a chunk takes 34 ns (tests/bench/supermaster_steps.c); the rest is for other messages and slower
+ * cores. */
 #define CHUNK_NS 60.0
 
 void supermaster_note_rate(struct supermaster *supermaster)
@@ -467,8 +469,8 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
             supermaster_note_ended(supermaster, done->first, done->count, done->has_failed);
         break;
     case LEDGER_DUPLICATE:
-        supermaster->losses.duplicates +=
-            supermaster->losses.count > 0; /* Without a loss, an earlier run has done these iterations. */
+        /* If nothing was lost in this run, an earlier run has done these iterations. */
+        supermaster->losses.duplicates += supermaster->losses.count > 0;
         break;
     case LEDGER_MISMATCH: return false;
     default: supermaster_fail_for_memory(supermaster, "the ledger");

@@ -18,7 +18,6 @@ int ledger_reserve(struct ledger *ledger, unsigned holders)
     return 0;
 }
 
-/* With fewer holders all are searched. */
 #define HOLDERS_FEW 128
 
 static int compare_starts(const void *a, const void *b)
@@ -27,7 +26,6 @@ static int compare_starts(const void *a, const void *b)
     return one->first < other->first ? -1 : one->first > other->first;
 }
 
-/* Lists where all that is granted begins, with room for as many grants again. If memory runs out there is no index. */
 static void build_index(struct ledger *ledger)
 {
     struct granted_index *index = &ledger->index;
@@ -56,7 +54,7 @@ static size_t items_up_to(const struct granted_index *index, uint64_t first)
     return low;
 }
 
-/* Adds a grant to the index. A full index is dropped, so that it does not keep grants that have ended. */
+/* A full index is dropped, so that it does not keep grants that have ended. */
 static __attribute__((noinline, cold)) void add_to_index(struct granted_index *index, unsigned holder, uint64_t first)
 {
     if (index->count == index->capacity) {
@@ -79,8 +77,7 @@ static inline void note_granted(struct ledger *ledger, unsigned holder, uint64_t
         add_to_index(&ledger->index, holder, first);
 }
 
-/* Returns the probable holder of the iteration: that of the last grant that begins at or before it. Builds the index if
- * there is none. */
+/* Returns the probable holder of the iteration: that of the last grant that begins at or before it. */
 static unsigned find_holder(struct ledger *ledger, uint64_t iteration)
 {
     const struct granted_index *index = &ledger->index;
@@ -291,7 +288,7 @@ static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t fi
 }
 
 /* Commits a range that its sender no longer holds: it may be free again or granted to others. Sets do not overlap, so
- * the search ends when all of it is found. */
+ * the search ends after all of the range is found. */
 static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t count)
 {
     if (ledger->holders > HOLDERS_FEW) {
@@ -301,7 +298,7 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
     }
     const uint64_t free = overlap(&ledger->free, first, count);
     uint64_t open = free;
-    unsigned begin = ledger->holders, end = ledger->holders; /* range of the holders that have any of it */
+    unsigned begin = ledger->holders, end = ledger->holders;
     for (unsigned i = 0; i < ledger->holders && open < count; i++) {
         const uint64_t held = overlap(&ledger->granted[i], first, count);
         open += held;
@@ -325,7 +322,7 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
     return free > 0 ? LEDGER_GIVEN_BACK : LEDGER_COMMITTED;
 }
 
-/* True if the result is the beginning of the holder's first range: the common case, without a search. */
+/* Returns true if the range begins the holder's first range. This is the common case, and needs no search. */
 static bool commit_oldest(struct ranges *granted, uint64_t first, uint64_t count)
 {
     struct range range;

@@ -23,18 +23,18 @@ struct ledger {
     struct ranges free;
     struct ranges failed;
     struct range given_back; /* the shortest range that contains all iterations that were granted and freed again */
-    uint64_t held;           /* number of iterations held back, which are in none of these sets */
-    struct ranges *granted;  /* [holders]; owned */
+    uint64_t held;
+    struct ranges *granted;
     unsigned holders, room;
-    struct granted_index
-        index; /* built if there are many holders and a result does not come from the holder of its iterations */
+    /* Built if there are many holders and a result comes from a rank that no longer holds its iterations. */
+    struct granted_index index;
     uint64_t done;
     uint64_t duplicates;
     uint64_t digest;
 };
 
 enum ledger_commit {
-    LEDGER_COMMITTED = 0,  /* the range is now done, and its digest is added */
+    LEDGER_COMMITTED = 0,
     LEDGER_GIVEN_BACK = 1, /* like COMMITTED, but a part was free: its holder had returned it or was lost */
     LEDGER_DUPLICATE = 2,  /* the whole range was done before; nothing changed except `duplicates` */
     LEDGER_MISMATCH = 3,   /* the range is partly done, outside the loop, or was never granted; nothing changed */
@@ -43,34 +43,30 @@ enum ledger_commit {
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders);
 void ledger_fini(struct ledger *ledger);
 
-/* Grows the room for holders. -1: out of memory, nothing changed. */
 int ledger_reserve(struct ledger *ledger, unsigned holders);
 
 /* Inserts a holder before the last one. There must be room. */
 void ledger_add_holder(struct ledger *ledger);
 
-/* Marks as done what an earlier run has done; call it before any grant. `done` lies in the loop; `digest` is its part
- * of the checksum. */
+/* Marks as done what an earlier run has done. Must be called before any grant. `digest` is the checksum of `done`. */
 int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t digest);
 
 /* Sets the number of iterations, which must not shrink; the new ones are free. -1: out of memory, nothing changed. */
 int ledger_grow(struct ledger *ledger, uint64_t count);
 
-/* Holds back the free iterations for which `is_held` returns true; call it before any grant. */
 int ledger_hold_back(struct ledger *ledger, bool (*is_held)(const void *context, uint64_t iteration),
                      const void *context);
 
-/* ledger_let_go() frees an iteration that is held back, and ledger_give_up_held() gives it up. -1: out of memory,
- * nothing changed. */
+/* Free or give up an iteration that is held back. -1: out of memory, nothing changed. */
 int ledger_let_go(struct ledger *ledger, uint64_t iteration);
 int ledger_give_up_held(struct ledger *ledger, uint64_t iteration);
 
 /* Grants up to `want` contiguous iterations from the lowest free one on. Returns 1, 0 if nothing is free, or -1 if
- * memory runs out, with nothing changed. */
+ * memory runs out; then nothing has changed. */
 int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct range *range);
 
-/* Grants exactly this range if all of it is free. Returns 1, 0 if it is not free, or -1 if memory runs out, with
- * nothing changed. */
+/* Grants exactly this range if all of it is free. Returns 1, 0 if it is not free, or -1 if memory runs out; then
+ * nothing has changed. */
 int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
 
 int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
@@ -80,7 +76,7 @@ int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64
 int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count, struct ranges *given_up);
 
 /* Takes a result from `holder`. The current holder does not matter: the first result counts. Returns an enum
- * ledger_commit, or -1 if memory runs out, with nothing changed. */
+ * ledger_commit, or -1 if memory runs out; then nothing has changed. */
 int ledger_commit(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count, uint64_t digest);
 
 /* Frees all iterations that are granted to `holder`, and sets `*released` to their number. -1: out of memory, some may
@@ -89,7 +85,6 @@ int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released);
 
 void ledger_check(const struct ledger *ledger);
 
-/* True if every iteration is done or failed, and the loop no longer grows. */
 static inline bool ledger_is_complete(const struct ledger *ledger)
 {
     return !ledger->grows && ledger->done + ranges_total(&ledger->failed) == ledger->loop.count;

@@ -34,7 +34,7 @@
 
 #define NO_NODE UINT_MAX
 
-/* If every n-th task fails, this is recognised up to this n, which may be at most 64. */
+/* If every n-th task fails, no node is to blame. This is recognised for n up to PERIOD_MAX, which may be at most 64. */
 #define PERIOD_MAX 16
 
 static void find_nodes_of_masters(struct supermaster *supermaster)
@@ -102,7 +102,6 @@ void supermaster_nodes_fini(struct supermaster *supermaster)
     free(supermaster->nodes.events);
 }
 
-/* Counts the tasks of other nodes whose numbers are between those of the node's failed tasks. */
 static void look_beside(const struct nodes *nodes, unsigned node, struct report_aside *found)
 {
     const struct judged_node *failing = &nodes->list[node];
@@ -116,7 +115,7 @@ static void look_beside(const struct nodes *nodes, unsigned node, struct report_
     }
 }
 
-/* True if for some period no failed task is in the same class as a task that worked. */
+/* Returns true if for some period no failed task has the same remainder as a task that worked. */
 static bool may_be_periodic(const struct nodes *nodes, unsigned node)
 {
     const struct judged_node *failing = &nodes->list[node];
@@ -151,7 +150,8 @@ static void note_failed(struct judged_node *node, uint64_t task)
     node->latest[node->failed++ % STREAK_KEPT] = task;
 }
 
-/* Further failures of a node that has enough are not remembered, because they would displace the other nodes' tasks. */
+/* After a node has enough failures, further ones are not remembered, because they would displace the other nodes'
+ * tasks. */
 static void note_outcome(struct supermaster *supermaster, unsigned n, const struct done_record *done)
 {
     struct nodes *nodes = &supermaster->nodes;
@@ -255,7 +255,7 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
     const struct topology *topology = supermaster->config.topology;
     struct nodes *nodes = &supermaster->nodes;
     nodes->list[node].is_aside = false;
-    nodes->list[node].is_mixed = true; /* No other node is left to compare it with. */
+    nodes->list[node].is_mixed = true; /* no other node is left to compare it with */
     nodes->aside--;
     nodes->events[nodes->event_count++] = (struct report_aside){.node = node, .is_back = true};
     for (unsigned w = 0; w < topology->workers; w++)
@@ -319,15 +319,15 @@ void supermaster_check_nodes(const struct supermaster *supermaster)
 }
 
 /* Ranks that die. A master hands the chunks of a lost worker to its other workers and reports the loss. The workers of
- * a dead master come to the supermaster, which serves them as in the central topology, and what the master had not
+ * a dead master come to the supermaster, which serves them as in the central topology. What the master had not
  * reported is free again.
  *
  * In a loop with dependencies a worker has boundary data that others need, and a master knows which of its chunks are
- * adjacent. So the loss of one that was given chunks ends the run, which can be resumed from its recovery point
+ * adjacent. So the loss of a rank that was given chunks ends the run, which can be resumed from its recovery point
  * (dependencies.c).
  *
- * `serve_due` is set by everything that may free work or leave no worker; the standing rules then check once, at the
- * end of the step. Messages of a master that has left are ignored, because they would be about iterations that others
+ * Everything that may free work or leave no worker sets `serve_due`; the standing rules then check once, at the end of
+ * the step. Messages of a master that has left are ignored, because they would be about iterations that others
  * compute. */
 
 int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room)
@@ -382,7 +382,6 @@ static bool find_deadly(const struct supermaster *supermaster, struct error *tex
     return true;
 }
 
-/* Ends a loop with dependencies that lost a rank, because the rank's boundary data are lost. */
 static void end_loop(struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -403,8 +402,8 @@ static void end_loop(struct supermaster *supermaster, unsigned rank)
     supermaster_fail(supermaster, topology->supermaster, text.text);
 }
 
-/* True if the loss ends the run: the rank, or its master, was given chunks. In a set a rank may have been lost before
- * the job began. */
+/* Returns true if the loss ends the run, because the rank or its master was given chunks. In a set a rank may have been
+ * lost before the job began. */
 static bool is_fatal(const struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -464,12 +463,11 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     strike_worker(supermaster, w, is_late);
-    /* If this is the last worker, no other worker gets its chunks. */
     note_loss(supermaster, supermaster->config.topology->worker_rank[w],
               supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
 }
 
-/* Declares a worker lost. If the run is ending, a worker of a master or an orphan that has ended has only left. */
+/* A worker of a master, or an orphan, that ends while the run is ending is not lost: it has only left. */
 static void lose_worker(struct supermaster *supermaster, unsigned w)
 {
     struct losses *losses = &supermaster->losses;
@@ -541,8 +539,8 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
     note_loss(supermaster, topology->master_rank[m], 0, false);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
-        if (topology->worker_rank[w] ==
-            topology->master_rank[m]) { /* Master and worker are one process: its loss is counted once. */
+        /* Master and worker are one process, and its loss is already counted. */
+        if (topology->worker_rank[w] == topology->master_rank[m]) {
             if (losses->worker[w] != WORKER_IS_LOST)
                 strike_worker(supermaster, w, false);
             continue;
@@ -572,7 +570,6 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
         lose_worker(supermaster, w);
 }
 
-/* True if the results of the orphan's running chunk count, because no other worker has any of it. */
 static bool claim_running(struct supermaster *supermaster, const struct range *running)
 {
     int claimed =
@@ -599,7 +596,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         supermaster_refuse(supermaster, "goes on with a chunk that depends on others");
         return;
     }
-    lose_master(supermaster, topology->master_of[w]); /* The worker may notice the loss first. */
+    lose_master(supermaster, topology->master_of[w]); /* the worker may notice the loss first */
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
@@ -667,7 +664,6 @@ static void take_news(struct supermaster *supermaster, unsigned news)
         supermaster_receive_iterations_given_up(supermaster, records, count);
 }
 
-/* True if no worker is left for the rest, and everything done is known. */
 static bool nobody_is_left(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -679,8 +675,7 @@ static bool nobody_is_left(const struct supermaster *supermaster)
     return true;
 }
 
-/* Serves the master's parked refills in one step. Unless a sink takes each at once, all their records need room
- * together. */
+/* Unless a sink takes each message at once, the records of all parked refills need room together. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
 {
     size_t most = (size_t)supermaster->refilling.parked[m] * supermaster_refill_size(supermaster, m) + 1;

@@ -87,14 +87,13 @@ static unsigned find_giver(const struct supermaster *supermaster)
     return best;
 }
 
-/* Keeps one RECALL open per waiting master, as long as there is a master to ask. */
 static void send_recalls(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     struct recalls *recalls = &supermaster->recalls;
     unsigned wanted = 0;
     if (recalls->has_no_giver)
-        return; /* Otherwise, at the end of a loop with a thousand masters, each request would search them all. */
+        return; /* otherwise, at the end of a loop with a thousand masters, each request would search them all */
     for (unsigned m = 0; m < topology->masters && recalls->masters_waiting > recalls->open; m++) {
         wanted += recalls->waiting[m] > 0;
         if (recalls->waiting[m] == 0 || wanted <= recalls->open)
@@ -119,7 +118,6 @@ static bool all_has_begun(const struct recalls *recalls)
     return recalls->has_no_giver && recalls->open == 0;
 }
 
-/* Tells a waiting master that nothing can be recalled, so that its fast workers may copy work of slow ones. */
 static void tell_all_has_begun(struct supermaster *supermaster, unsigned m)
 {
     struct recalls *recalls = &supermaster->recalls;
@@ -137,7 +135,7 @@ static void supermaster_receive_recall(struct supermaster *supermaster, unsigned
         return;
     }
     if (supermaster->state != SUPERMASTER_SERVING || supermaster->refilling.parked[m] == 0)
-        return; /* The run ends, or a refill is on its way. */
+        return;
     set_waiting(&supermaster->recalls, m, recall->waiting);
     send_recalls(supermaster);
     tell_all_has_begun(supermaster, m);
@@ -170,8 +168,8 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
     return 0;
 }
 
-/* Serves waiting masters first and the returning one last: it may have returned iterations that its own idle workers
- * may not compute, and would get them again and again. */
+/* Serves waiting masters first and the returning one last: its own idle workers may be unable to compute what it has
+ * returned, and would get it again and again. */
 static void serve_waiting(struct supermaster *supermaster, unsigned giver)
 {
     const unsigned masters = supermaster->config.topology->masters;
@@ -191,12 +189,12 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
 {
     struct recalls *recalls = &supermaster->recalls;
     if (supermaster->losses.dismissed[m])
-        return; /* The answer is late: all that the master has is released when it leaves. */
+        return; /* the answer is late: all that the master has is released when it leaves */
     if (!recalls->was_asked[m]) {
         supermaster_refuse(supermaster, "returns work that was not recalled");
         return;
     }
-    /* A RETURNED from workers in a long iteration arrives separately and was not counted as open. */
+    /* Work of workers in a long iteration comes in a RETURNED of its own, after the RECALL was answered. */
     recalls->open -= recalls->state[m] >= RECALL_SENT;
     recalls->has_no_giver = false;
     recalls->state[m] =
@@ -222,11 +220,10 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
  * others, and afterwards its messages are ignored, so nothing is committed twice.
  *
  * Results leave a worker within a second or an iteration, and its master at once. A master is overdue if it has been
- * silent ten times as long as any master was before a report, and at least as long as a lease. A master that hands out
- * something again is recovering by itself, and its time starts anew. If a master was dismissed in vain, its silence
- * extends the limit. */
+ * silent ten times as long as any master was before a report, and at least as long as a lease. A master that reissues
+ * something is recovering by itself, and its time starts anew. The silence of a dismissed master extends the limit,
+ * because it may have been dismissed in vain. */
 
-/* Additional time for a master with an idle worker, which can recover by itself. */
 #define PATIENCE_NS LEASE_UNKNOWN_NS
 
 static void supermaster_note_grant(struct supermaster *supermaster, unsigned m)
@@ -298,7 +295,7 @@ static uint64_t due_ns(const struct supermaster *supermaster, unsigned m)
 
 static void dismiss(struct supermaster *supermaster, unsigned m)
 {
-    const struct end end = {.degraded = true}; /* This END is not LATE: the workers may just be slow. */
+    const struct end end = {.degraded = true}; /* not LATE, because the workers may just be slow */
     REASON(supermaster->reasons, "rank %u is dismissed: it is silent for %.3f s while others wait",
            supermaster->config.topology->master_rank[m],
            seconds_of(supermaster->step.now_ns - supermaster->losses.heard_ns[m]));
@@ -329,11 +326,11 @@ void supermaster_look_at_masters(struct supermaster *supermaster)
     struct losses *losses = &supermaster->losses;
     unsigned masters = supermaster->config.topology->masters;
     if (losses->look_ns > supermaster->step.now_ns || supermaster->state < SUPERMASTER_SERVING)
-        return; /* Masters are watched only when the speeds are known. */
+        return;
     losses->look_ns = NEVER;
     if (supermaster->state != SUPERMASTER_SERVING || !anybody_waits(supermaster))
         return;
-    losses->look_ns = supermaster->step.now_ns + LEASE_MIN_NS; /* The answer may change by then. */
+    losses->look_ns = supermaster->step.now_ns + LEASE_MIN_NS;
     bool idle = false;
     for (unsigned m = 0; m < masters; m++) {
         idle |= is_idle(supermaster, m);
@@ -361,7 +358,7 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
 {
     uint64_t end = range->first + range->count;
     if (boundary_list_move_last(&supermaster->boundaries, range->first, end, m))
-        return; /* One master has both chunks and tells its workers itself. */
+        return;
     if (boundary_list_add(&supermaster->boundaries, end, m) < 0)
         supermaster_fail_for_memory(supermaster, "what was cut");
 }
@@ -383,7 +380,7 @@ bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct ne
 static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     if (supermaster->state >= SUPERMASTER_ENDING)
-        return; /* Neighbours no longer matter, and the boundary may be missing because memory ran out. */
+        return; /* neighbours no longer matter, and the boundary may be missing because memory ran out */
     if (supermaster_is_point(supermaster, &message->neighbour)) {
         supermaster_hand_point(supermaster, &message->neighbour, supermaster->step.from);
         return;
@@ -403,7 +400,8 @@ struct master_refill {
 /* The rate changes slowly, so it is measured only once in this many refills. */
 #define RATE_REFILLS 8
 
-/* How many powers are prefetched: a master's workers may be scattered in the array, and no cache holds a million. */
+/* Powers are prefetched this many places ahead: the workers of a master may be scattered in the array, and no cache
+ * holds a million. */
 #define POWERS_AHEAD 16
 
 static bool master_refill_cut(void *context, unsigned i)
@@ -428,8 +426,8 @@ static bool master_refill_cut(void *context, unsigned i)
     return true;
 }
 
-/* Returns the buffer for the records of a refill. With a sink they are sent before the next refill is cut, so all
- * refills share one buffer, which stays in the caches; separate buffers for a thousand masters would not. */
+/* With a sink the records are sent before the next refill is cut. So all refills share one buffer, which stays in the
+ * caches; separate buffers for a thousand masters would not. */
 static unsigned char *room_for_refill(const struct supermaster *supermaster, unsigned m, unsigned place)
 {
     if (supermaster->step.actions->sink != NULL)
@@ -447,7 +445,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         supermaster_note_rate(supermaster);
     refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
     unsigned chunks = refill.chunks, sent = 0;
-    do { /* A refill is sent in parts; one without chunks is one empty part. */
+    do {
         unsigned left = chunks - sent, count = left < REFILL_MAX ? left : REFILL_MAX;
         actions_send(supermaster->step.actions, topology->master_rank[m],
                      &(struct message){
@@ -470,7 +468,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
         supermaster_note_waiting(supermaster);
     }
-    /* Counts the workers as busy again; the master reported them idle with this request. */
+    /* Counts the workers as busy again, because the master reported them idle with this request. */
     unsigned busy = supermaster->refilling.busy[m] + chunks, workers = topology_count(topology, m);
     supermaster->refilling.busy[m] = busy < workers ? busy : workers;
     supermaster->refilling.count += chunks > 0;
@@ -539,7 +537,6 @@ static void receive_stats(struct supermaster *supermaster, const struct message 
     }
 }
 
-/* True if the master was sent an END, or has lost all its workers. */
 static bool may_leave(const struct supermaster *supermaster, unsigned m)
 {
     return supermaster->state >= SUPERMASTER_ENDING || supermaster->losses.dismissed[m] ||
@@ -563,9 +560,10 @@ static void receive_goodbye(struct supermaster *supermaster, unsigned m, const s
 
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
+    /* A worker has reported the end of the master before the runtime did. Late reports are ignored, and their
+     * iterations are computed again. */
     if (supermaster->losses.master[m] != MASTER_SERVES)
-        return; /* A worker reported the master's end before the runtime did. Late reports are ignored; their iterations
-                   are computed again. */
+        return;
     switch (message->type) {
     case MESSAGE_REPORT: receive_report(supermaster, m, message); break;
     case MESSAGE_FEEDBACK: supermaster_receive_feedback(supermaster, m, message); break;

@@ -31,8 +31,8 @@ struct program {
     const struct topology *topology;
     struct led_job *led;
     struct elastic elastic;
-    struct control *control;           /* owned; may be NULL */
-    struct metrics_file *metrics_file; /* owned; may be NULL */
+    struct control *control; /* owned, like `metrics_file`; both may be NULL */
+    struct metrics_file *metrics_file;
     struct control_source control_source;
     struct error source_error;
     char *const *word;
@@ -67,15 +67,13 @@ static bool send_pod_away(void *context, uint64_t pod, bool finishes)
     return elastic_send_away(&((struct program *)context)->elastic, (unsigned)pod, !finishes);
 }
 
-/* The client drains the job as a batch system does, by SIGTERM. */
 static void drain_job(void *context)
 {
     (void)context;
     raise(SIGTERM);
 }
 
-/* Opens the control socket. The run continues without a socket, but not without a requested port. Returns an exit
- * status. */
+/* The run continues without a socket, but not without a requested port. Returns an exit status. */
 static int open_control(struct program *program)
 {
     const struct root *root = led_job_root(program->led);
@@ -158,8 +156,8 @@ static int prepare(struct program *program)
     return led_job_prepare(program->led, program->runtime, program->topology);
 }
 
-/* Shares the job with all ranks, or tells them that there is none. If there is none, returns false, and all leave with
- * `*status`. */
+/* Shares the job with all ranks, or tells them that there is none. If there is none, returns false, and all must leave
+ * with `*status`. */
 static bool share(struct program *program, int argc, char **argv, int *status)
 {
     char **words = *status == EXIT_STATUS_DONE ? led_job_words(program->led, &argc) : NULL;
@@ -184,8 +182,8 @@ static int share_and_run(struct program *program, int argc, char **argv)
     return led_job_end(program->led, status);
 }
 
-/* True if the run lost a rank that it needs, or all workers, and its journal says what is left. Workers of a run that
- * listens are launched by others. */
+/* Returns true if the run lost a rank that it needs, or all workers, and its journal says what is left. A run that
+ * listens does not begin again after the loss of all workers, because others launch them. */
 static bool can_begin_again(const struct program *program)
 {
     bool keeps_journal;
@@ -194,7 +192,7 @@ static bool can_begin_again(const struct program *program)
 }
 
 /* Finishes the run's files and messages before MPI_Finalize(): after SIGTERM a launcher no longer answers it and kills
- * processes that wait in it. Returns the exit status. */
+ * processes that wait in it. */
 static int finish(struct program *program, int status)
 {
     runtime_wait(program->runtime);
@@ -219,7 +217,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     runtime_remember_signals(status_tell_draining);
     if (program.led == NULL) {
         fprintf(stderr, "supermaster: out of memory\n");
-        return EXIT_STATUS_FAILED; /* The launcher ends the other processes. */
+        return EXIT_STATUS_FAILED;
     }
     struct root *root = led_job_root(program.led);
     struct startup startup = {.program = "supermaster", .version = version};
@@ -242,7 +240,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         status = finish(&program, share_and_run(&program, argc, argv));
         led_job_free(program.led);
         elastic_fini(&program.elastic);
-        runtime_leave(program.runtime, status); /* This is last, because the machine borrows the topology. */
+        runtime_leave(program.runtime, status); /* last, because the machine borrows the topology of the runtime */
     } else {
         led_job_free(program.led);
         status_tell_end(STATUS_LEAD, status, false);

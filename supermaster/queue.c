@@ -250,8 +250,8 @@ struct queue_job *queue_next(struct queue *queue)
         return NULL;
     const bool has_place = queue->running - queue->running_open < queue->at_once;
     struct queue_job *job = first_ready(queue);
-    if (!has_place &&
-        !has_to_wait(queue, job)) /* A job that must run alone and waits for others is not passed by any job. */
+    /* No job may pass a job that must run alone and waits for others. */
+    if (!has_place && !has_to_wait(queue, job))
         job = next_open(queue);
     return has_to_wait(queue, job) ? NULL : job;
 }
@@ -313,7 +313,7 @@ static void tell_dependent(struct queue *queue, uint32_t id, const struct queue_
 {
     struct queue_job *dependent = queue_find(queue, id);
     if (dependent == NULL)
-        return; /* The job was cancelled and forgotten. */
+        return;
     dependent->awaited--;
     if (dependent->state != QUEUE_WAITING)
         return;
@@ -404,7 +404,7 @@ void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run)
         note_ready(queue, job);
 }
 
-/* Registers the job with the unfinished jobs of its `after`. -1: out of memory; some of them may know it. */
+/* Registers the job with the unfinished jobs of its `after`. -1: out of memory; some of them may already list it. */
 static int wait_for_others(struct queue *queue, struct queue_job *job)
 {
     const struct submission *submission = &job->submission;
@@ -442,7 +442,7 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
         return NULL;
     }
     *job = (struct queue_job){.id = id, .status = -1, .submitted_s = submitted_s, .submission = *submission};
-    queue->newest = id; /* The number is used even on failure: dependents that name it must not get another job. */
+    queue->newest = id; /* the number is used up even on failure: dependents that name it must not get another job */
     if (wait_for_others(queue, job) < 0) {
         free(job);
         return NULL;
@@ -497,7 +497,7 @@ void queue_restore_end(struct queue *queue, struct queue_job *job, int status, u
     end(queue, job, state_at_end(status), status, ended_s);
 }
 
-/* Counts a lost set. True if the job is to blame, because it ran by itself when the last set was lost. */
+/* Counts a lost set. Returns true if the job is to blame, because it was running alone in the set that was lost. */
 static bool note_loss(const struct queue *queue, struct queue_job *job)
 {
     static const char reason[] = "it has run in three sets that were lost, at last alone: it is given up";

@@ -36,36 +36,36 @@ enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE
 enum queue_text { QUEUE_TECHNIQUE, QUEUE_OUTPUT, QUEUE_REASON, QUEUE_TEXTS };
 
 struct queue_figures {
-    uint64_t done, total, resumed,
-        failed; /* numbers of iterations; `resumed` is the part of `done` that an earlier run had done */
+    /* Numbers of iterations. `resumed` is the part of `done` that an earlier run had done. */
+    uint64_t done, total, resumed, failed;
     double elapsed_s;
-    const char *texts[QUEUE_TEXTS]; /* owned; NULL: the text is not known */
+    const char *texts[QUEUE_TEXTS]; /* owned; NULL: unknown */
 };
 
 struct queue_items {
-    uint64_t count; /* number of rows in the job's list, or of iterations */
-    uint64_t bytes; /* size of the list; 0: the job has no list */
+    uint64_t count;
+    uint64_t bytes;
     bool is_complete;
 };
 
 struct queue_job {
-    uint32_t id; /* 1, 2, .. in the order of submission */
+    uint32_t id;
     enum queue_state state;
     bool is_cancelled;
-    bool has_run;          /* the job was interrupted and continues from its own journal */
-    unsigned losses;       /* how many sets were lost while the job ran, and were started again at once */
+    bool has_run;
+    unsigned losses;       /* how many sets were lost while the job ran, and restarted at once */
     bool is_alone;         /* the job must run alone; not journalled, because its command line tells it */
     int status;            /* exit status; -1: the job is not over */
-    uint32_t cancelled_by; /* the job in `after` that was not done, which cancelled this one; 0: there is none */
+    uint32_t cancelled_by; /* the job of `after` that cancelled this one, because it was not done; 0: none */
     int64_t submitted_s, began_s, ended_s; /* seconds since 1970; 0: not yet */
-    struct queue_figures figures;          /* set when the job is over; 0 if it has not run */
+    struct queue_figures figures;
     struct queue_items items;
-    struct submission submission; /* owned; the environment is released when the job is over */
+    struct submission submission; /* owned; its environment is released when the job is over */
     struct queue_job *previous, *next;
 
     bool is_in_heap;
     size_t awaited;
-    uint32_t *dependents; /* [dependent_count] jobs with this one in `after`, perhaps repeated; owned */
+    uint32_t *dependents; /* [dependent_count] jobs that have this one in `after`, perhaps repeated; owned */
     size_t dependent_count, dependent_room;
     struct queue_job *next_of_bucket;
     struct queue_job *next_ended;
@@ -74,8 +74,8 @@ struct queue_job {
 
 enum queue_mode {
     QUEUE_OPEN,
-    QUEUE_CLOSED,  /* the set accepts no jobs, and ends after the last one */
-    QUEUE_STOPPED, /* the set neither accepts nor begins jobs; waiting jobs are left to the next set */
+    QUEUE_CLOSED,
+    QUEUE_STOPPED, /* neither accepts nor begins jobs; waiting jobs are left to the next set */
 };
 
 struct queue_totals {
@@ -94,9 +94,9 @@ struct queue {
     uint32_t newest;
     size_t waiting, running, ended;
     struct queue_totals totals;
-    size_t open, running_open; /* number of open jobs, and how many of them run */
+    size_t open, running_open;
     const struct queue_job *alone;
-    struct queue_job *first, *last; /* sorted by number; owned */
+    struct queue_job *first, *last;
     struct queue_job *first_ended, *last_ended;
     struct queue_job *first_open;
     struct queue_job **buckets;
@@ -108,9 +108,9 @@ struct queue {
 void queue_init(struct queue *queue, unsigned at_once);
 void queue_fini(struct queue *queue);
 
-/* Adds a job and takes over the submission. The job may end at once, if one of its `after` is not done. Returns NULL if
- * the set accepts none, there are too many, or `after` names an unknown job; the submission then remains the
- * caller's. */
+/* Adds a job and takes over the submission. The job may end at once, if a job of its `after` is not done. Returns NULL
+ * if the set accepts no jobs, there are too many, or `after` names an unknown job; the caller then keeps the
+ * submission. */
 struct queue_job *queue_submit(struct queue *queue, struct submission *submission, int64_t now_s, struct error *error);
 
 struct queue_job *queue_find(const struct queue *queue, uint32_t id);
@@ -119,39 +119,34 @@ struct queue_job *queue_find(const struct queue *queue, uint32_t id);
  * queue_keep_alone(). */
 struct queue_job *queue_next(struct queue *queue);
 
-/* Why a waiting job does not begin, although all jobs of its `after` are done. */
 enum queue_hold {
-    QUEUE_IN_TURN,     /* other jobs begin first */
-    QUEUE_IS_STOPPED,  /* the set begins no more jobs and leaves this one to the next set */
-    QUEUE_OTHER_ALONE, /* job `other`, which must run alone, is running or begins first */
-    QUEUE_MUST_ALONE,  /* the job must run alone, and others are running */
-    QUEUE_IS_FULL,     /* the limit of running jobs is reached */
+    QUEUE_IN_TURN,
+    QUEUE_IS_STOPPED,
+    QUEUE_OTHER_ALONE,
+    QUEUE_MUST_ALONE,
+    QUEUE_IS_FULL,
 };
 
-/* Sets `other` for QUEUE_OTHER_ALONE. */
 enum queue_hold queue_hold(struct queue *queue, const struct queue_job *job, uint32_t *other);
 
-/* Marks the next job as one that runs alone. queue_next() then tells whether it still begins now. */
 void queue_keep_alone(struct queue_job *job);
 
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
 
-/* Makes a job wait again that was about to run, or that has lost a rank that it needs; `has_run` as in queue_job. */
+/* Makes a job wait again that was about to run, or that has lost a rank that it needs. `has_run` as in queue_job. */
 void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run);
 
-/* Ends a running job. Returns whether the job is over; it is not if a stopped set drained it and it was not cancelled,
- * because it then waits for the next set. The next submission or end may free `job`. */
+/* Ends a running job. Returns false if the job is not over but waits for the next set, because a stopped set has
+ * drained it and it was not cancelled. The next submission or end may free `job`. */
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s);
 
 void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures);
 
-/* Copies a text about the job. The text stays unknown if it is empty, or if memory runs out. */
 void queue_keep_text(struct queue_job *job, enum queue_text which, const char *text);
 
-/* Cancels a waiting job. Only marks a running job, which the caller must end. No effect on ended jobs. */
+/* Cancels a waiting job. Only marks a running job, which the caller must end. Has no effect on ended jobs. */
 void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s);
 
-/* True if the job may be given items: it is live, not cancelled and not complete. */
 bool queue_is_open(const struct queue_job *job);
 
 void queue_set_items(struct queue *queue, struct queue_job *job, const struct queue_items *items);
@@ -167,15 +162,15 @@ bool queue_is_full(const struct queue *queue);
 
 bool queue_is_idle(const struct queue *queue);
 
-/* Restores a job with its number, which is above all others. Unknown jobs of `after` count as done. NULL if memory runs
- * out; the submission then remains the caller's. */
+/* Restores a job with its number, which must be above all others. Unknown jobs of `after` count as done. Returns NULL
+ * if memory runs out; the caller then keeps the submission. */
 struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submission *submission, int64_t submitted_s);
 
 void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s);
 
-/* Handles the end of the previous supermaster. Its running jobs wait and will continue; a job is cancelled if a client
- * had asked for that, or if the job was attached to a client of that supermaster. `after_loss`: the supermaster was
- * lost, so the loss is counted for each running job. */
+/* Starts again after the previous supermaster has ended. Jobs that were running wait, and will continue. A job is
+ * cancelled if a client had asked for that, or if the job was attached to a client of that supermaster. `after_loss`:
+ * the supermaster was lost, so each job that was running counts a loss. */
 void queue_restart(struct queue *queue, bool after_loss, int64_t now_s);
 
 void queue_check(const struct queue *queue);

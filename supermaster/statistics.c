@@ -129,7 +129,6 @@ static double cores_of(const struct threads *threads)
     return threads->cores > 0 ? (double)threads->cores / threads->workers : 0;
 }
 
-/* Returns how long a worker of a pod was present between the first assignment and the last commit. */
 static double presence_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
     const uint64_t first_ns = supermaster->cut.first_ns, last_ns = supermaster->last_commit_ns;
@@ -139,7 +138,7 @@ static double presence_s(const struct supermaster *supermaster, const struct wor
     return first_ns != NEVER && last_ns != NEVER && until_ns > from_ns ? seconds_of(until_ns - from_ns) : 0;
 }
 
-/* The times of a master that joined count from its own first assignment. */
+/* The times of a joined master count from its own first assignment. */
 static double finish_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
     const bool joined_later = statistics->finish_ns > 0 && statistics->joined_ns > supermaster->cut.first_ns;

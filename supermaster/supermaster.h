@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The supermaster: turns speeds into virtual powers, cuts chunks with the technique, keeps the ledger, and ends the
- * run. In the central topology (no masters) it serves the workers itself, with the same code as a master. A pure state
- * machine: see common/machine/machine.h. */
+ * run. In the central topology (no masters) it serves the workers itself, with the same code as a master. It is a pure
+ * state machine: see common/machine/machine.h. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -15,48 +15,48 @@
 #include "supermaster/given_up.h"
 #include "supermaster/ledger.h"
 
-/* GATHERING: waits for the speeds of the workers. ENDING: END is sent. */
+/* GATHERING: waits for the speeds of the workers. ENDING: END was sent. */
 enum supermaster_state { SUPERMASTER_GATHERING, SUPERMASTER_SERVING, SUPERMASTER_ENDING, SUPERMASTER_GONE };
 
 struct supermaster_config {
     const struct topology *topology;
-    const struct run_spec
-        *spec;                /* borrowed for the machine's life, like `topology`; min_chunk is at least `distance` */
-    uint64_t first, count;    /* the loop, or the initial part of a loop that grows */
+    /* Borrowed for the machine's life, like `topology`. Its min_chunk is at least `distance`. */
+    const struct run_spec *spec;
+    uint64_t first, count;
     bool grows;               /* requires a technique with may_grow */
     bool is_told_of_growth;   /* EVENT_MORE announces growth; otherwise the supermaster checks for it periodically */
     uint64_t step_iterations; /* iterations of a time step; 0: the loop is one time step */
     bool steps_dependent;
-    uint64_t distance;     /* each iteration needs the results of this many before it, so no chunk except the last is
-                              smaller; 0: iterations are independent */
+    /* Each iteration needs the results of this many iterations before it, so no chunk except the last is smaller; 0:
+     * iterations are independent. */
+    uint64_t distance;
     uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0: results are only digested */
     bool no_speculation;
     bool no_isolation;
     bool is_elastic;  /* masters may join at any time, so a run without workers waits for some */
-    unsigned awaited; /* the largest number of masters that may join; 0: no limit */
+    unsigned awaited; /* most masters that may join; 0: no limit */
     bool is_patient;  /* the end of the run waits for workers that hang, or that compute what is already done */
-    bool are_tasks;   /* iterations are called tasks and counted from 1 */
-    /* Which iterations wait for others; the graph has no cycle, and iterations are counted from the loop's first.
-     * Borrowed for the machine's life. Requires a technique with may_grow and a loop that does not grow. NULL: no
-     * iteration waits. */
+    bool are_tasks;   /* iterations are called tasks, and counted from 1 */
+    /* Which iterations wait for others; borrowed for the machine's life; NULL: none. Iterations are counted from the
+     * loop's first, and there are no cycles. Requires a technique with may_grow and a loop that does not grow. */
     const struct precedence *precedence;
     const double *speeds; /* of the workers, in any unit; borrowed during init; NULL: measure them */
     bool probe;           /* the workers probe; must be true if `speeds` is NULL */
     bool probe_kills;     /* probes run in the workers' own processes, so a probed iteration may kill a worker */
-    bool journal;         /* record committed ranges and deaths */
-    bool records_at_once; /* record each range at once, because a second run would repeat effects of the iterations */
+    bool journal;
+    bool records_at_once; /* record each range at once, because another run would repeat effects of the iterations */
     /* Ranges done by an earlier run; borrowed until the machine has started; may be NULL. */
     const struct ranges *done;
     /* The part of `done` that the kernel reported as failed; borrowed during init; may be NULL. */
     const struct ranges *done_failed;
     uint64_t done_digest;
-    /* Deaths in earlier runs of iterations not in `done`: `deaths` of workers, `failures` of child processes; borrowed
-     * during init; may be NULL. */
+    /* Deaths in earlier runs at iterations that are not in `done`: `deaths` of workers, `failures` of child processes.
+     * Borrowed during init; may be NULL. */
     const struct poison_set *deaths;
-    uint64_t boundary_bytes; /* size of the data of a boundary in a loop with dependencies */
-    /* The recovery point of an earlier run, in a loop with dependencies: the iteration before which it lies, and the
-     * boundary data there, which are borrowed for the machine's life. All undone iterations are after the point; the
-     * first of them is at the point, or at least `distance` iterations after it. 0 and NULL: there is no point. */
+    uint64_t boundary_bytes;
+    /* The recovery point of an earlier run lies before iteration `point_at`. `point` has the boundary data there, which
+     * are borrowed for the machine's life. The first undone iteration is at the point, or at least `distance`
+     * iterations after it. 0 and NULL: there is no point. */
     uint64_t point_at;
     const unsigned char *point;
 };
@@ -68,18 +68,18 @@ struct measured {
     double round_trip_s;
     double swr;
     double cov;          /* sample deviation / mean over the whole loop; 0 if fewer than two iterations were timed */
-    uint64_t iterations; /* the most iterations that one worker timed one by one; all workers time the same ones */
+    uint64_t iterations; /* most iterations that one worker timed individually; all workers time the same ones */
     struct {
-        double mean;    /* mean over this part of the loop; 0: no iteration of it was timed */
-        uint64_t count; /* the most iterations of this part that one worker timed */
+        double mean;
+        uint64_t count;
     } cells[SPEED_CELLS];
 };
 
 struct gathered {
     double round_trip_s, swr;
     unsigned swr_workers;
-    double squares;   /* sum of the squared relative distances from the mean */
-    uint64_t freedom; /* degrees of freedom of `squares` */
+    double squares;
+    uint64_t freedom;
     struct {
         double sum;
         uint64_t count;
@@ -90,13 +90,13 @@ struct gathered {
  * began. */
 #define NO_SEAT UINT32_MAX
 
-/* The time steps of the loop. The entries in `list` of steps that earlier runs have done are zero. */
+/* The entries in `list` of steps that earlier runs have done are zero. */
 struct timesteps {
     uint64_t step_iterations;
-    uint64_t number; /* current step, from 0; it ends before iteration `end` of the loop */
+    uint64_t number;
     uint64_t end;
     uint64_t began_ns;
-    uint64_t returned; /* iterations of the step that were recalled and not cut again */
+    uint64_t returned;
     struct report_step *list;
     unsigned places;
     uint64_t count;
@@ -107,16 +107,16 @@ struct timesteps {
 #define GROWTH_LOOK_SOON_NS 10000000u
 
 struct waits {
-    /* [count] for how many others each iteration waits, plus one for a suspect (see supermaster_holds_suspects()) that
-     * is not released yet; owned; NULL: no iteration waits */
+    /* [count] for how many others each iteration waits, plus 1 for a suspect that is not released yet (see
+     * supermaster_holds_suspects()); owned; NULL: no iteration waits */
     uint64_t *open;
     uint64_t suspect;
     uint64_t *not_run; /* [not_run_count] iterations given up because others failed; owned */
     uint64_t not_run_count;
-    uint64_t serve_due_ns; /* when to hand out the iterations that became free; NEVER: no iteration became free */
+    uint64_t serve_due_ns; /* when to hand out the iterations that became free; NEVER: there are none */
 };
 
-/* Committed ranges that are not yet in the journal. `due_ns`: when they must be written; NEVER if there are none. */
+/* Committed ranges that are not in the journal yet. `due_ns`: when they must be written; NEVER if there are none. */
 struct record {
     struct ranges ranges;
     uint64_t digest;
@@ -138,7 +138,6 @@ enum master_end {
     MASTER_IS_LOST,
 };
 
-/* The loss that ended the job: of all workers, or of boundary data that others need. */
 enum fatal_loss {
     LOSS_OF_NONE,
     LOSS_OF_ALL,
@@ -148,7 +147,7 @@ enum fatal_loss {
 struct supermaster_loss {
     unsigned rank;
     uint64_t chunks;
-    bool is_late; /* everything was done, and the rank only did not leave in time */
+    bool is_late;
 };
 
 struct losses {
@@ -156,18 +155,19 @@ struct losses {
     unsigned char *master;
     unsigned masters_left, masters_lost, workers_lost, workers_left;
     unsigned of_launch;
-    unsigned workers_late; /* how many of the lost workers only did not leave in time */
+    unsigned workers_late;
     unsigned orphans;
-    uint64_t orphans_due_ns; /* until when the end of the run waits for orphans */
-    bool *dismissed;         /* [masters] whether the master was told to leave early; owned, like all arrays here */
-    bool *was_given;         /* [masters] whether the master was ever given chunks */
-    /* [masters] when the master last reported, reissued work, or got work while it had none; its silence starts then */
+    uint64_t orphans_due_ns;
+    bool *dismissed; /* [masters] whether the master was told to leave early; owned, like all arrays here */
+    bool *was_given;
+    /* [masters] When the silence of the master began: it last reported, reissued work, or got work while it had
+     * none. */
     uint64_t *heard_ns;
-    uint64_t silence_ns; /* longest silence that a report has ended; 0: there was no report yet */
+    uint64_t silence_ns; /* longest silence that a report or a dismissal has ended; 0: none yet */
     uint64_t look_ns;    /* when to look for overdue masters; NEVER if no worker waits */
-    bool late;           /* a worker or master was too slow: its speed was not waited for, or it was dismissed */
-    bool look_again;     /* the end of the step must hand out free work and check whether any worker is left */
-    bool serve_due;      /* work became free in this step */
+    bool late;
+    bool look_again;
+    bool serve_due;
     unsigned failed_by;
     uint64_t reissued, duplicates;
     struct supermaster_loss *list;
@@ -176,33 +176,33 @@ struct losses {
 };
 
 struct recalls {
-    unsigned *waiting; /* [masters] how many idle workers the master wants recalled work for; owned */
+    /* [masters] for how many idle workers the master wants recalled work; owned, like the arrays below */
+    unsigned *waiting;
     unsigned masters_waiting;
-    unsigned char *state; /* [masters] enum recall_state; owned */
-    bool *was_told;       /* [masters] the master knows that all work has begun, and still waits; owned */
-    bool *was_asked;      /* [masters] the master was sent a RECALL, so it may return work; owned */
-    unsigned open;        /* number of RECALLs without an answer */
-    bool has_more;        /* a master was given work that may be recalled for another */
-    bool has_no_giver;    /* no master could be asked for work, and none was given or has returned any since */
+    unsigned char *state;
+    bool *was_told;
+    bool *was_asked;
+    unsigned open;
+    bool has_more;
+    bool has_no_giver; /* no master could be asked for work, and none was given or has returned any since */
     uint64_t count;
     uint64_t iterations; /* recalled iterations, without those of the supermaster's own service */
 };
 
-/* A rank of a pod that cannot take part, and why. The whole pod, with the master number `master`, was dismissed. */
+/* A rank of a pod that cannot take part, and why. `master`: number of the pod's master. */
 struct unfit {
     unsigned rank, master;
     char text[TEXT_MAX + 1];
 };
 
-/* Joined masters that are not served yet because speeds of their workers are missing: see workers.c. */
 struct joins {
     bool *is_missing;
-    unsigned *missing;      /* [masters] number of missing speeds; owned, like `is_missing` [workers] */
-    unsigned *refills_kept; /* [masters] refills requested meanwhile; owned */
+    unsigned *missing; /* [masters] number of missing speeds; owned, like all arrays here */
+    unsigned *refills_kept;
     unsigned open;
     uint64_t since_ns;
-    uint64_t due_ns;     /* when to stop waiting for missing speeds; NEVER until one has arrived */
-    struct unfit *unfit; /* [unfit_count] in the order of arrival; owned */
+    uint64_t due_ns; /* when to stop waiting for missing speeds; NEVER until one has arrived */
+    struct unfit *unfit;
     unsigned unfit_count;
     size_t unfit_capacity;
 };
@@ -214,7 +214,7 @@ struct points {
     uint64_t bytes;
     uint64_t began_ns;
     uint64_t latest;
-    uint64_t next; /* first iteration of the next chunk; an earlier run may have done it */
+    uint64_t next;
 };
 
 /* How many failures are printed one by one, and how many are kept for the report. Consecutive failures at the same rank
@@ -229,14 +229,13 @@ struct failures {
     uint64_t seen;
 };
 
-/* How many mismatches are printed one by one, and how many are kept for the report. */
 #define MISMATCHES_TOLD 20
 #define MISMATCHES_KEPT 1000
 
 struct verifications {
     uint64_t alike, unverified;
     uint64_t differing;
-    uint64_t undecided; /* differing ranges of which no two results agree */
+    uint64_t undecided;
     struct report_mismatch *list;
     unsigned count;
     size_t capacity;
@@ -254,21 +253,21 @@ struct task_outcome {
 };
 
 struct judged_node {
-    uint64_t failed;              /* how many tasks have failed on the node since its last success */
-    uint64_t first, last;         /* lowest and highest number of these tasks */
-    uint64_t latest[STREAK_KEPT]; /* numbers of the latest of these tasks; a ring */
-    bool is_mixed;                /* a master serves the node together with others, so the node cannot be judged */
-    bool is_aside;                /* the node gets no more tasks */
+    uint64_t failed;
+    uint64_t first, last;
+    uint64_t latest[STREAK_KEPT];
+    bool is_mixed; /* a master serves the node together with others, so the node cannot be judged */
+    bool is_aside;
 };
 
-/* Nodes on which tasks fail that work elsewhere: see losses.c. */
 struct nodes {
     struct judged_node *list;
-    struct task_outcome *recent; /* [OUTCOMES_KEPT] ring; owned; `list` is NULL if nodes are not judged */
+    /* [OUTCOMES_KEPT] ring; owned, like all arrays here; `list` is NULL if nodes are not judged */
+    struct task_outcome *recent;
     uint64_t recent_count;
-    unsigned *master_node;  /* [masters] node of all workers of the master; UINT_MAX: on several nodes; owned */
-    unsigned *refills_kept; /* [masters] refills that the master requested while its node is aside; owned */
-    bool has_suspect;       /* node `suspect` has enough failures and is checked at the end of the step */
+    unsigned *master_node; /* [masters] node of all workers of the master; UINT_MAX: on several nodes */
+    unsigned *refills_kept;
+    bool has_suspect;
     unsigned suspect;
     unsigned aside;
     struct report_aside *events;
@@ -276,14 +275,14 @@ struct nodes {
 };
 
 struct worker_statistics {
-    double speed;                /* relative; 0 until known */
+    double speed;
     uint64_t joined_ns, left_ns; /* when the worker joined and left during the run; 0: it did not */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
-    struct threads threads;       /* count 0: the worker has reported no threads */
-    uint16_t load;                /* latest load that its master has reported; 0: it has reported none */
-    double load_sum;              /* sum of the loads, in processes, for which the worker's chunks were cut */
-    uint64_t load_chunks;         /* number of loads in `load_sum` */
-    struct stats_record measured; /* sums over the chunks that its master has measured for the technique */
+    struct threads threads;
+    uint16_t load;
+    double load_sum;
+    uint64_t load_chunks;
+    struct stats_record measured;
 };
 
 /* A range that was free when the technique laid out its parts, and the number of free iterations before it. */
@@ -298,16 +297,15 @@ struct cutting {
     struct {
         struct placed_range *list;
         size_t count, room;
-    } places;       /* [count] ascending; empty if the technique does not choose iterations; owned */
-    unsigned *seat; /* [workers] index of the worker in `sched`, or NO_SEAT; owned */
+    } places; /* [count] ascending; empty if the technique does not choose iterations; owned, like `seat` */
+    unsigned *seat;
     struct chooser *chooser;
 };
 
-/* Speeds of the workers, gathered before anything is cut. */
 struct speeds {
     struct speed_levels *levels;
     unsigned missing;
-    uint64_t due_ns; /* when to stop waiting for missing speeds; NEVER until one has arrived */
+    uint64_t due_ns;
     bool has_one;
     bool are_unprobed; /* workers must not probe, because earlier ones died at the iterations to probe */
     struct gathered gathered;
@@ -317,9 +315,9 @@ struct speeds {
 
 /* Refills of the masters' task pools. The arrays are [masters] and owned. */
 struct refilling {
-    unsigned largest; /* number of chunks in the largest refill, for which records[0] has room */
-    unsigned char *
-        *records; /* encoded chunks, which the messages of a step borrow; if actions go to a sink, only [0] is used */
+    unsigned largest;
+    /* Encoded chunks, which the messages of a step borrow. If actions go to a sink, only [0] is used. */
+    unsigned char **records;
     unsigned *parked;
     unsigned *busy;
     uint64_t *reported;
@@ -328,14 +326,14 @@ struct refilling {
 
 struct cut_chunks {
     uint64_t chunks;
-    uint64_t least;    /* minimum size of chunks, in iterations: see supermaster_note_rate() */
-    uint64_t largest;  /* size of the largest chunk, in iterations, that was the last one of a refill */
-    uint64_t first_ns; /* when the first chunk was assigned; NEVER: no chunk was assigned yet */
+    uint64_t least;
+    uint64_t largest; /* size in iterations of the largest last chunk of a refill */
+    uint64_t first_ns;
 };
 
 struct traffic {
-    uint64_t messages, bytes;           /* sent by all ranks; complete in state SUPERMASTER_GONE */
-    uint64_t messages_sent, bytes_sent; /* by the supermaster itself */
+    uint64_t messages, bytes; /* sent by all ranks; complete in state SUPERMASTER_GONE */
+    uint64_t messages_sent, bytes_sent;
 };
 
 struct running_step {
@@ -349,8 +347,8 @@ struct supermaster {
     struct supermaster_config config;
     unsigned state;
     bool is_central;
-    bool ends_now; /* an early end does not wait for running iterations */
-    bool drains;   /* the run is ending before everything is done */
+    bool ends_now;
+    bool drains;
     const struct reason_sink *reasons;
     struct running_step step;
     struct ledger ledger;
@@ -360,12 +358,12 @@ struct supermaster {
      * the last holder stands for all workers of lost masters. */
     unsigned holders;
     struct {
-        unsigned masters, workers, nodes; /* for how many the arrays have room; at least as many as in the topology */
+        unsigned masters, workers, nodes;
     } room;
     uint64_t started_ns;
     struct speeds speeds;
     struct refilling refilling;
-    /* The ends of chunks, each with its master, behind which a chunk of another master begins; the entry added last is
+    /* The ends of chunks, each with its master, behind which a chunk of another master begins. The entry added last is
      * the end of all that is cut. */
     struct boundary_list boundaries;
     struct cut_chunks cut;
@@ -377,7 +375,7 @@ struct supermaster {
     struct waits waits;
     uint64_t resumed;
     struct worker_statistics *statistics;
-    struct error failure; /* empty unless the run failed */
+    struct error failure;
     unsigned failed_rank;
     struct traffic traffic;
     struct losses losses;
@@ -385,7 +383,7 @@ struct supermaster {
     struct joins joins;
     struct points points;
     struct failures failures;
-    struct given_up given_up;  /* the iterations that were given up, with reasons */
+    struct given_up given_up;
     struct ranges done_failed; /* iterations that this run has done and that the kernel reports as failed */
     struct verifications verifications;
     struct nodes nodes;
@@ -395,7 +393,8 @@ struct supermaster {
 int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error);
 void supermaster_fini(struct supermaster *supermaster);
 
-/* True if workers must not probe, because earlier ones died at the iterations to probe. They still send a SPEED. */
+/* Returns true if workers must not probe, because earlier ones died at the iterations to probe. They still send a
+ * SPEED. */
 static inline bool supermaster_is_unprobed(const struct supermaster *supermaster)
 {
     return supermaster->speeds.are_unprobed;
@@ -410,9 +409,9 @@ const char *supermaster_state_name(const struct supermaster *supermaster);
 
 void supermaster_check(const struct supermaster *supermaster);
 
-/* Return how many losses must be reported so far, and write a line about the i-th: what was lost and what happens to
- * its work. The pairs of functions for failures and mismatches work in the same way; they count at most
- * FAILURES_TOLD + 1 and MISMATCHES_TOLD + 1. */
+/* Return how many losses were found so far, and write a line about the i-th: what was lost and what happens to its
+ * work. The pairs of functions for failures and mismatches work in the same way; they count at most FAILURES_TOLD + 1
+ * and MISMATCHES_TOLD + 1. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
@@ -424,22 +423,20 @@ bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t p
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);
 void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* For the pods that were dismissed because they cannot take part: their number so far, the rank of the i-th one's
- * master, and a line about it. */
+/* For the pods that cannot take part: their number so far, the rank of the i-th pod's master, and a line about the i-th
+ * pod. */
 unsigned supermaster_unfit_count(const struct supermaster *supermaster);
 unsigned supermaster_unfit_rank(const struct supermaster *supermaster, unsigned i);
 void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* Return how many times a node was excluded from work or included again so far, and write a line about the i-th
- * time. */
 unsigned supermaster_aside_count(const struct supermaster *supermaster);
 void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
 bool supermaster_is_deserted(const struct supermaster *supermaster);
-/* True if the job failed because it lost a rank that others need, and can be resumed from its journal. */
 bool supermaster_is_interrupted(const struct supermaster *supermaster);
 
-/* True if the run fails because results differed. It does not if the worker that was wrong is known and dropped. */
+/* Returns true if the run fails because results differed. It does not fail if each wrong worker is known and was
+ * dropped. */
 bool supermaster_is_in_doubt(const struct supermaster *supermaster);
 
 unsigned supermaster_busy(const struct supermaster *supermaster);

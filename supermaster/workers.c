@@ -15,7 +15,7 @@
 static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w);
 
 /* Speeds, virtual powers and other results of the probes. Every worker times the same probe iterations, the first 1, 2,
- * 4, .. of them, until its time is used up; workers are compared at the largest number that both reached. */
+ * 4, .. of them, until its time is used up. Workers are compared at the largest number that both have reached. */
 
 /* A missing speed is overdue after SPEED_FACTOR times the time that the latest one took, and at least
  * SPEED_PATIENCE_NS: the worker hangs, and the others compute the loop. */
@@ -69,8 +69,8 @@ void supermaster_expire_speeds(struct supermaster *supermaster)
         supermaster_waive_speed(supermaster, w);
 }
 
-/* True if the speed of worker `w` is no longer expected: the worker is lost, its master was dismissed, or the run began
- * without it. */
+/* Returns true if the speed of worker `w` is no longer expected: the worker is lost, its master was dismissed, or the
+ * run began without it. */
 static bool is_too_late(const struct supermaster *supermaster, unsigned w)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -83,7 +83,7 @@ static bool is_too_late(const struct supermaster *supermaster, unsigned w)
 static void take_speed(struct supermaster *supermaster, unsigned w, const struct speed *speed)
 {
     struct speed_levels *levels = &supermaster->speeds.levels[w];
-    if (levels->count == SPEED_WAIVED) { /* A late speed has arrived after all. */
+    if (levels->count == SPEED_WAIVED) {
         supermaster->speeds.missing++;
         levels->count = 0;
     }
@@ -123,12 +123,12 @@ void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
         return;
     levels->count = SPEED_WAIVED;
     supermaster->speeds.missing--;
-    if (supermaster->speeds.due_ns == NEVER) /* The other speeds may never arrive, if those workers hang. */
+    if (supermaster->speeds.due_ns == NEVER) /* the other speeds may never arrive, if those workers hang */
         supermaster->speeds.due_ns =
             supermaster->step.now_ns + patience_ns(supermaster->step.now_ns - supermaster->started_ns);
 }
 
-/* Replaces missing speeds by a known one. Returns how many were known, at least 1. */
+/* Replaces missing speeds by a known one. Returns how many were known, or 1 if none was. */
 static unsigned fill_in_missing(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers, came = 0;
@@ -144,7 +144,6 @@ static unsigned fill_in_missing(struct supermaster *supermaster)
     return came > 0 ? came : 1;
 }
 
-/* Compares all known speeds. A worker without one counts as being as fast as another. */
 static void compare_speeds(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers;
@@ -259,7 +258,6 @@ static const struct sched_spec *wanted_technique(struct supermaster *supermaster
     return spec->technique_auto && is_known ? supermaster_choose(supermaster) : &spec->technique;
 }
 
-/* Prepares the technique for the next step. A newly chosen one has learned nothing. */
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error)
 {
     const struct sched_spec *technique = wanted_technique(supermaster);
@@ -271,8 +269,8 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
     return supermaster->technique.is_ready ? 0 : -1;
 }
 
-/* Prepares the technique for the rest of the loop, including granted iterations that are not done, because they may be
- * returned. On failure only the powers have changed. */
+/* The rest of the loop includes granted iterations that are not done, because they may be returned. On failure only the
+ * powers have changed. */
 static bool prepare_for_rest(struct supermaster *supermaster, const struct sched_spec *technique)
 {
     const struct ledger *ledger = &supermaster->ledger;
@@ -308,8 +306,8 @@ static void keep_learned(struct supermaster *supermaster)
                 sched_weight(sched, supermaster->technique.seat[w]) * sum / sched->workers;
 }
 
-/* Restarts the technique for the rest of the loop with the present workers and what it learned. If it refuses, it
- * continues unchanged, and workers without a seat share others' seats. */
+/* Restarts the technique for the rest of the loop with the present workers and what it has learned. If it refuses that,
+ * it continues unchanged, and workers without a seat share others' seats. */
 static void supermaster_recount_workers(struct supermaster *supermaster)
 {
     const struct sched_spec same = supermaster->technique.sched.spec;
@@ -376,8 +374,8 @@ void supermaster_receive_loads(struct supermaster *supermaster, const struct mes
 }
 
 /* Masters that join during the run with their workers. All arrays grow at their ends, so existing ranks and indices
- * stay valid. If the workers probe, a master that joins during the loop is served when the speeds of its workers are
- * known; then the technique restarts for the rest of the loop, with all workers and what it learned. A loop with
+ * stay valid. If the workers probe, a master that joins during the loop is served after the speeds of its workers are
+ * known; then the technique restarts for the rest of the loop, with all workers and what it has learned. A loop with
  * dependencies accepts no joining masters: they are told to leave at once.
  *
  * A pod may be unfit for a job, for example if its node lacks a file: it is told to leave, and the others continue. */
@@ -437,7 +435,7 @@ static void close_joining(struct supermaster *supermaster)
         supermaster->joins.due_ns = NEVER;
 }
 
-/* Handles joined worker `w`, whose speed has arrived or is no longer waited for. After the last one of its master, the
+/* Notes that the speed of joined worker `w` has arrived, or is no longer waited for. After the last of its workers the
  * master is served. */
 static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w)
 {
@@ -500,7 +498,7 @@ void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank,
         return;
     const bool ends = supermaster->state >= SUPERMASTER_ENDING;
     if (ends ? !now || !supermaster->drains : supermaster->losses.dismissed[m] && !now)
-        return; /* It has such an END already. */
+        return;
     REASON(supermaster->reasons, "rank %u is to leave with its workers", rank);
     send_away(supermaster, m, now);
     waive_speeds(supermaster, m);
@@ -546,7 +544,7 @@ bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned
     if (m >= topology->masters || m < topology->launched)
         return false;
     if (supermaster->losses.dismissed[m] || is_told_of(&supermaster->joins, m))
-        return true; /* Another rank of the pod gave the reason, or the pod is leaving anyway. */
+        return true; /* another rank of the pod gave the reason, or the pod is leaving anyway */
     if ((!all_end && !is_there_without(supermaster, m)) || note_unfit(supermaster, m, rank, text) < 0)
         return false;
     if (all_end)
@@ -608,7 +606,7 @@ void supermaster_receive_joined(struct supermaster *supermaster)
     supermaster->holders++;
     for (unsigned w = first; w < topology->workers; w++) {
         supermaster->technique.seat[w] = NO_SEAT;
-        supermaster->speeds.levels[w].count = SPEED_WAIVED; /* await_speeds() may change it. */
+        supermaster->speeds.levels[w].count = SPEED_WAIVED;
         supermaster->statistics[w].joined_ns = supermaster->step.now_ns;
     }
     supermaster->losses.heard_ns[m] = supermaster->step.now_ns;

@@ -26,13 +26,13 @@
 #include <stdlib.h>
 
 struct master_job {
-    struct announcement announcement; /* of a job of a set, like the next two: its words and environment; owned */
+    struct announcement announcement; /* has the words and the environment of a job of a set; owned */
     struct surroundings surroundings;
     struct machine machine;
     struct effects effects;
     struct job_setup setup;
     struct error error;
-    const char *failure; /* why the master cannot take the job; NULL: it can */
+    const char *failure;
     struct runtime *runtime;
     const struct topology *topology;
     unsigned *ranks;
@@ -41,7 +41,7 @@ struct master_job {
     struct results_sink sink;
     bool sink_open;
     struct trace_spool spool;
-    struct error sync_error; /* why results are not synced to the disk; empty: they are */
+    struct error sync_error;
 };
 
 static int store(void *context, const struct part *result, const void *data, uint64_t bytes, struct error *error)
@@ -61,7 +61,6 @@ static int sync_stored(void *context, struct error *error)
     return -1;
 }
 
-/* True if this master is a pod's and the supermaster writes its results. */
 static bool stores_far(const struct master_job *job)
 {
     return runtime_is_pod(job->runtime) && job->setup.job.results == JOB_RESULTS_HERE;
@@ -136,7 +135,8 @@ static void close_trace(struct master_job *job)
             job->error.text);
 }
 
-/* Prints that results are not synced: after the last report the master cannot tell the supermaster. */
+/* Prints a failed sync unless the supermaster was told of a problem: a sync after the last report fails too late for
+ * that. */
 static int check_sync(struct master_job *job, int status)
 {
     if (job->sync_error.text[0] == '\0' || job->master.problem.text[0] != '\0')
@@ -180,7 +180,7 @@ static void init_effects(struct master_job *job)
                                     .assignment_ns = job->setup.job.spec.assignment_ns};
 }
 
-/* Prints why this pod was refused, because the run may print on another machine. */
+/* The supermaster prints this refusal too, but perhaps on another machine. */
 static void say_unfit(const struct master_job *job)
 {
     if (job->master.unfit.text[0] != '\0' && job->setup.job.await_pods == 0)
@@ -210,7 +210,7 @@ int master_job_run(struct runtime *runtime, unsigned words, char *const *word)
     }
     if (job == NULL || job->topology == NULL || init_machine(job) < 0) {
         fprintf(stderr, "master: rank %u: out of memory\n", runtime_rank(runtime));
-        exit(EXIT_STATUS_FAILED); /* the launcher ends the other processes */
+        exit(EXIT_STATUS_FAILED);
     }
     open_output(job);
     init_effects(job);
@@ -249,7 +249,7 @@ void *master_job_take(void *context, struct runtime *runtime, const struct topol
     job->topology = topology;
     job->announcement = *announcement;
     if (take_there(job) < 0)
-        return NULL; /* the caller ends this rank */
+        return NULL;
     of_job->machine = &job->machine;
     of_job->effects = &job->effects;
     of_job->failure = job->failure;

@@ -27,7 +27,7 @@ static int elastic_fail(const struct elastic *elastic, int status, const char *t
     return status;
 }
 
-/* Makes the ticket's absolute path. Fails if its folder does not exist or the file is something else. */
+/* Makes the ticket's absolute path and its folders. Fails if there is a file that is not a ticket. */
 static int make_place(const char *given, char path[PATH_MAX], struct error *error)
 {
     struct ticket earlier;
@@ -119,7 +119,7 @@ static void take_in(void *context, const struct link_pod *pod)
     }
     led_job_note_joined(elastic->led);
     driver_tell_joined(elastic->driver);
-    if (root->setup.job.await_pods > 0) /* The run itself started this pod. */
+    if (root->setup.job.await_pods > 0)
         return;
     snprintf(text, sizeof text, "rank %u has joined with %u worker%s of %s", pod->first_rank, pod->workers,
              pod->workers > 1 ? "s" : "", pod->name);
@@ -160,7 +160,7 @@ static int announce(struct elastic *elastic)
 }
 
 /* Sends pods away that cannot take part, because there is no other job for them; each has printed why. Pods that the
- * run started stay, because their launcher reports each end. */
+ * run itself started stay, because their launcher would report each end. */
 static void send_unfit_away(struct elastic *elastic)
 {
     unsigned rank;
@@ -176,7 +176,7 @@ static int drive_job(struct elastic *elastic)
     const struct part_of_job part = {
         .job = ELASTIC_JOB, .weight = 1, .machine = &machine, .effects = led_job_effects(elastic->led)};
     elastic->driver = link_add(elastic->link, &part);
-    if (elastic->driver == NULL) /* The link has ended. */
+    if (elastic->driver == NULL)
         return EXIT_STATUS_FAILED;
     while (driver_goes_on(elastic->driver)) {
         link_turn(elastic->link);

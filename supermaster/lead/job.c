@@ -47,7 +47,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Time limit for each query of a kernel; the set stands still during a query. */
+/* Time limit for each query of a kernel. The whole set stands still during a query. */
 #define ASK_IN_SET_NS UINT64_C(10000000000)
 
 struct share {
@@ -56,7 +56,7 @@ struct share {
 };
 
 struct trace {
-    unsigned *ranks; /* [count] ranks that write trace files; owned */
+    unsigned *ranks;
     unsigned count;
     struct trace_worker *workers;
     unsigned worker_count;
@@ -74,25 +74,26 @@ struct led_job {
     bool supermaster_ready;
     struct effects effects;
     bool is_told_of_growth, is_elastic;
-    int folder; /* -1: the working directory of the process */
+    int folder;
     mode_t mask;
-    char **environment;  /* NULL: that of the process */
-    struct asker *asker; /* of a set; owned */
+    char **environment;
+    struct asker *asker; /* only in a set; owned */
     struct led_number number;
-    char output_word[sizeof "--output=" + JOB_PATH_MAX]; /* for the other ranks; empty: they find the same name */
+    /* option for the other ranks; empty if they find the same name */
+    char output_word[sizeof "--output=" + JOB_PATH_MAX];
     int argc;
     char **argv;
     struct timespec list_changed;
     char technique_text[SCHED_SPEC_TEXT_MAX];
     uint64_t ended_ns;
     struct pace pace;
-    unsigned said[FAULT_KINDS]; /* how many lines of each kind of fault_lines were printed */
+    unsigned said[FAULT_KINDS];
     bool failure_said;
     unsigned *costs_ranks; /* [costs_count] ranks of the workers that write costs; owned */
     unsigned costs_count;
     struct trace_spool spool;
     struct trace trace;
-    struct share *shares; /* [share_count] owned */
+    struct share *shares;
     unsigned share_count;
 };
 
@@ -208,12 +209,12 @@ static void enter(const struct led_job *led)
     ask_use(led->asker);
     if (led->folder < 0)
         return;
-    if (fchdir(led->folder) < 0) /* The permissions of the folder may have changed. */
+    if (fchdir(led->folder) < 0)
         say(led->root.err, "%s: cannot go to the job's folder: %m", led->root.name);
     umask(led->mask);
 }
 
-/* Enters the job's folder and environment, for queries of its kernel. Returns the previous environment. */
+/* Returns the previous environment, which the caller must restore. */
 static char **enter_environment(const struct led_job *led)
 {
     char **before = environ;
@@ -271,7 +272,7 @@ static int init_machine(struct led_job *led)
     return result;
 }
 
-/* Starts the trace. The ranks are copied, because the topology is released before the trace is made. */
+/* The ranks are copied, because the topology is released before the trace is made. */
 static int open_trace(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -290,8 +291,7 @@ static int open_trace(struct led_job *led)
     return trace_spool_open(&led->spool, root->setup.job.trace, topology->supermaster, &clock, &root->error);
 }
 
-/* Opens the files. Returns 0, -1 for wrong use, or RESULTS_NO_ROOM. In the central topology the supermaster stores the
- * results. */
+/* Returns 0, -1 for wrong use, or RESULTS_NO_ROOM. */
 static int open_files(struct led_job *led)
 {
     int created = root_create_files(&led->root);
@@ -308,8 +308,8 @@ static unsigned count_launched_workers(const struct topology *topology)
     return launched;
 }
 
-/* Verification needs two workers per master. This is not asked of pods; the report counts iterations without a second
- * worker. */
+/* Verification needs two workers for each master. Pods are exempt: the report counts iterations for which there was no
+ * second worker. */
 static int check_verify_lineup(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -329,7 +329,6 @@ static int check_verify_lineup(struct led_job *led)
     return 0;
 }
 
-/* Copies the workers' ranks, because the topology is released before the costs are joined. */
 static void note_costs_ranks(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -357,7 +356,8 @@ static bool is_output_there(const char *output)
     return false;
 }
 
-/* Puts the job's number before the ending of the name that its kernel has given the output. */
+/* Inserts the job's number before the ending of the default output name. Also inserts the name of the set if the output
+ * of another set may have the same name. */
 static void number_output(struct led_job *led)
 {
     struct job *job = &led->root.setup.job;
@@ -419,7 +419,6 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
     led->topology = topology;
     const int status = prepare(led);
     environ = before;
-    /* Otherwise the kernel is queried for the loop's length later. */
     if (!root->setup.loop.grows || root->setup.job.found.is_counted)
         ask_end();
     root_print_notes(root, status);
@@ -478,7 +477,6 @@ static struct progress measure_progress(const struct led_job *led, uint64_t now_
     };
 }
 
-/* Called a few times per second with a terminal or a log, otherwise about once per second. */
 static void show_progress(void *context, uint64_t now_ns)
 {
     struct led_job *led = context;
@@ -596,7 +594,7 @@ static int store(void *context, const struct part *part, const void *data, uint6
     struct led_job *led = context;
     struct root *root = &led->root;
     enter(led);
-    /* A master was lost: the supermaster stores the results of its workers. */
+    /* If there are masters, the file is opened only for results of pods, or of workers whose master was lost. */
     if (!root->sink_open && root_open_sink(root) < 0) {
         *error = root->error;
         return -1;
@@ -612,7 +610,7 @@ static bool fits(void *context, const struct part *part, uint64_t bytes)
         part->count > end - part->first)
         return false;
     if (setup->loop.streams > 0)
-        return true; /* A block is checked when it is written. */
+        return true;
     return bytes / setup->record_bytes == part->count && bytes % setup->record_bytes == 0;
 }
 
@@ -620,7 +618,7 @@ static int record(void *context, const struct range *ranges, size_t count, uint6
 {
     struct led_job *led = context;
     enter(led);
-    print_faults(led); /* This happens about twenty times a second, which is often enough. */
+    print_faults(led);
     return root_record(&led->root, ranges, count, digest, error);
 }
 
@@ -763,8 +761,8 @@ char **led_job_words(const struct led_job *led, int *count)
         .plugin_traits = setup->job.plugin != NULL ? technique_traits(setup->job.spec.technique.technique) : 0,
     };
     char **before = enter_environment(led);
-    found.has_inputs = job_setup_inputs(setup, &found.inputs, NULL) == 0 &&
-                       found.inputs != 0; /* Otherwise each rank finds them itself. */
+    /* Without this digest each rank computes its own. */
+    found.has_inputs = job_setup_inputs(setup, &found.inputs, NULL) == 0 && found.inputs != 0;
     environ = before;
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
     found.loop = loop;
@@ -797,7 +795,8 @@ static char *session_setting(void)
     return setting;
 }
 
-/* Replaces an inherited session variable in the job's environment by that of this process. NULL if memory runs out. */
+/* Puts the session variable of this process into the job's environment, in place of an inherited one. Returns the new
+ * array, which the caller frees; NULL if memory runs out. */
 static char **add_session(struct announcement *about)
 {
     static const char name[] = SESSION_VARIABLE "=";
@@ -875,7 +874,7 @@ static int join_costs(struct led_job *led, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* Makes the trace from the files of the ranks. A failure does not fail the run. */
+/* A failure does not fail the run. */
 static void join_trace(struct led_job *led)
 {
     struct root *root = &led->root;
@@ -899,8 +898,8 @@ static void join_trace(struct led_job *led)
     say(root->err, "%s: --trace: %s", root->name, root->error.text);
 }
 
-/* Tells if tasks were added to the list during the run and not run. Reads the list again only if the file has
- * changed. */
+/* Warns of tasks that were added to the list during the run, and so were not run. Reads the list again only if the file
+ * has changed. */
 static void tell_added_tasks(struct led_job *led, int status)
 {
     struct root *root = &led->root;

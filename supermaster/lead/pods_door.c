@@ -25,7 +25,7 @@ static int begin_ticket(struct ticket *ticket, const char *path, bool reuses, st
     if (!reuses || ticket_read(ticket, path, &unused) < 0)
         return ticket_init(ticket, error);
     ticket->count = 0;
-    ticket_name_machine(ticket); /* The existing ticket may name another machine that shares the folder. */
+    ticket_name_machine(ticket); /* the existing ticket may name another machine that shares the folder */
     return 0;
 }
 
@@ -46,7 +46,8 @@ static int list_addresses(struct ticket *ticket, const char *path, const struct 
     return 0;
 }
 
-/* Replaces a wildcard address by this machine's addresses: on another machine it would mean that machine. */
+/* A wildcard address in a ticket would mean the machine that reads it, so the addresses of this machine take its
+ * place. */
 static void name_own_addresses(struct ticket *ticket)
 {
     const struct stream_address anywhere = ticket->addresses[ticket->count - 1];
@@ -70,7 +71,7 @@ static int listen_at(struct pods_door *door, struct runtime *runtime, struct tic
     door->streams = streams_listen(&setup, ticket->addresses, ticket->count, error);
     if (door->streams == NULL)
         return -1;
-    for (size_t i = 0; i < ticket->count; i++) /* The kernel may have chosen the port. */
+    for (size_t i = 0; i < ticket->count; i++) /* the operating system may have chosen the port */
         ticket->addresses[i] = *streams_address(door->streams, i);
     name_own_addresses(ticket);
     return 0;

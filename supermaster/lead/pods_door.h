@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Listens for pods: separate launches of a master with its workers that join a set or a run. It listens at a local
- * socket, and at a port if one is given; a ticket file tells pods how to connect. */
+ * socket, and at a port if one is given. A ticket file tells pods how to connect. */
 #pragma once
 
 #include "common/config/address.h"
@@ -17,7 +17,7 @@ struct streams;
 
 struct pods_door {
     char ticket[PATH_MAX];
-    struct streams *streams; /* owned; NULL if it does not listen */
+    struct streams *streams; /* owned; NULL if nothing listens */
 };
 
 /* Listens at the address (if its host is empty, only at a local socket) and writes the ticket to the absolute path
@@ -27,11 +27,9 @@ struct pods_door {
 int pods_door_open(struct pods_door *door, struct runtime *runtime, const struct address *address, const char *path,
                    bool reuses, const char *option, struct error *error);
 
-/* Stops listening and disconnects all pods; no effect if not listening. */
 void pods_door_close(struct pods_door *door);
 
-/* Sets the figures of connected pod number `place`, from 0. False if there is none, or no link. */
 bool pods_door_tell(const struct link *link, uint64_t place, struct pod_figures *pod);
 
-/* Removes the ticket, after pods_door_close(), if no pod is to return. */
+/* Removes the ticket if no pod is to return. Requires pods_door_close(). */
 void pods_door_remove_ticket(const struct pods_door *door);

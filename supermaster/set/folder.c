@@ -45,7 +45,7 @@ static int find_path(const struct serve_options *options, char path[PATH_MAX], s
                             "FOLDER");
 }
 
-/* The head of a list with a single column. */
+/* The first line of a list names its columns; a column without a name has its number. */
 static const char list_head[] = "1\n";
 
 static void name_list(uint64_t job, char name[FILE_NAME_MAX])
@@ -58,7 +58,7 @@ const char *set_folder_list(const struct set_folder *folder, uint64_t job, char 
     char name[FILE_NAME_MAX];
     name_list(job, name);
     if (snprintf(path, PATH_MAX, "%s/%s", folder->path, name) >= PATH_MAX)
-        path[0] = '\0'; /* set_folder_open() has checked the length. */
+        path[0] = '\0';
     return path;
 }
 
@@ -209,6 +209,6 @@ int set_folder_write(const struct set_folder *folder, uint64_t job, enum control
 {
     const int file = open_printed(folder, job, stream, O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC));
     if (file >= 0)
-        fchmod(file, 0600); /* The umask may be that of another job. */
+        fchmod(file, 0600); /* the umask may be that of another job */
     return file;
 }

@@ -23,7 +23,7 @@ void set_folder_close(struct set_folder *folder);
 
 /* Removes the output of jobs that are not in the queue: jobs of an earlier set if the queue was begun `anew`, or jobs
  * that the queue has forgotten. All output stays while a damaged queue file is kept, because the queue may have lost
- * jobs. Unless the queue was begun `anew`, output of jobs with larger numbers than its newest job stays too. Returns
+ * jobs. Unless the queue was begun `anew`, output of jobs with larger numbers than its newest job stays, too. Returns
  * the largest number of a job whose output stays. */
 uint32_t set_folder_clear(const struct set_folder *folder, const struct queue *queue, bool anew);
 
@@ -32,11 +32,12 @@ void set_folder_remove(const struct set_folder *folder, uint64_t job);
 /* Writes the path of the job's task list to `path`, which it returns. Job 0 stands for an empty list. */
 const char *set_folder_list(const struct set_folder *folder, uint64_t job, char path[PATH_MAX]);
 
-/* Opens the list of a job. `anew`: creates it with its head and sets `*bytes` to the size of that. -1 with errno. */
+/* Opens the list of a job and sets `*bytes` to its size. `anew`: creates it with only its first line. Returns a
+ * descriptor, or -1 with errno. */
 int set_folder_open_list(const struct set_folder *folder, uint64_t job, bool anew, uint64_t *bytes);
 void set_folder_remove_list(const struct set_folder *folder, uint64_t job);
 
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream);
 
-/* Opens the job's output for writing; `goes_on`: to append. Like set_folder_read() returns -1 with errno on failure. */
+/* `goes_on`: appends to earlier output. Returns a descriptor, or -1 with errno, as set_folder_read() does. */
 int set_folder_write(const struct set_folder *folder, uint64_t job, enum control_stream stream, bool goes_on);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The running jobs of a set: see jobs.h. The ranks know a job by a number of its own, because these must ascend, while
- * jobs begin by priority. A job's output goes to files in the set's folder; errors of a job without such files go to
- * the set's standard error. */
+/* The running jobs of a set: see jobs.h. The ranks know a job by another number than the queue, because their numbers
+ * must ascend, while jobs begin by priority. A job's output goes to files in the set's folder; errors of a job without
+ * such files go to the set's standard error. */
 #include "supermaster/set/jobs.h"
 
 #include "common/job/status.h"
@@ -28,20 +28,20 @@ struct set_job {
     struct set_job *next;
     struct queue_job *queued; /* belongs to the queue; valid at least until the queue is told that the job is over */
     struct job_words words;
-    struct topology topology; /* of the launch and of all pods since the job began */
-    struct led_job *led;      /* owned */
+    struct topology topology;
+    struct led_job *led; /* owned */
     struct driver *driver;
     struct machine machine;
     uint64_t failures;
-    FILE *out, *err; /* its output; owned */
-    int folder;      /* working directory; owned */
+    FILE *out, *err; /* owned, like `folder` */
+    int folder;
 
-    struct event *news; /* while its kernel is being loaded; owned */
+    struct event *news; /* owned; NULL unless the kernel of the job is being loaded */
     uint64_t loads_since_ns;
     bool load_is_told;
 };
 
-/* After LOAD_TOLD_NS of loading a kernel a message is printed; LOAD_LOOK_S is the time between two checks. */
+/* If a kernel takes longer than LOAD_TOLD_NS to load, a message is printed. LOAD_LOOK_S: time between two checks. */
 #define LOAD_TOLD_NS UINT64_C(10000000000)
 #define LOAD_LOOK_S  1
 
@@ -174,8 +174,8 @@ static int enter(const struct set *set, struct set_job *job)
     return EXIT_STATUS_DONE;
 }
 
-/* Parses the words and queries the kernel. Returns an exit status; errors are printed, except that the kernel is still
- * loading. */
+/* Parses the words and queries the kernel. Returns an exit status and prints errors. If the kernel is still being
+ * loaded, it fails without a message. */
 static int learn(struct set *set, struct set_job *job)
 {
     int result = led_job_read(job->led, job->words.argc, job->words.argv);
@@ -189,7 +189,6 @@ static int learn(struct set *set, struct set_job *job)
     return result == 0 ? EXIT_STATUS_DONE : fail(job, EXIT_STATUS_USAGE, root->error.text);
 }
 
-/* True if the job must run alone, because its iterations depend on each other, and others are running. */
 static bool has_to_wait(struct set *set, const struct set_job *job)
 {
     if (!job_setup_is_dependent(&led_job_root(job->led)->setup))
@@ -198,8 +197,8 @@ static bool has_to_wait(struct set *set, const struct set_job *job)
     return queue_next(&set->queue) != job->queued;
 }
 
-/* True if pods take part in the job. They do not in loops with dependencies, whose workers exchange boundary data over
- * MPI, which does not reach other launches. */
+/* Pods take no part in loops with dependencies: their workers exchange boundary data over MPI, which does not reach
+ * other launches. */
 static bool takes_pods(const struct set_job *job)
 {
     return !job_setup_is_dependent(&led_job_root(job->led)->setup);
@@ -244,17 +243,16 @@ static void add(struct set *set, struct set_job *job)
                                      .machine = &job->machine,
                                      .effects = led_job_effects(job->led)};
     job->driver = link_add(set->link, &part);
-    if (job->driver == NULL) { /* The link has ended. */
+    if (job->driver == NULL) {
         job_free(job);
         return;
     }
     while (*end != NULL)
         end = &(*end)->next;
     *end = job;
-    set_tell_more(set, job->queued); /* The job may be complete already. */
+    set_tell_more(set, job->queued);
 }
 
-/* Keeps the last line that the job has written to its errors, because it says why the job failed. */
 static void keep_last_line(const struct set *set, struct queue_job *queued)
 {
     static const char program[] = "supermaster: ";
@@ -303,7 +301,7 @@ static void begin(struct set *set, struct queue_job *queued, struct set_job *job
 
 static void on_load_news(evutil_socket_t unused, short what, void *context)
 {
-    (void)unused, (void)what, (void)context; /* The event only wakes the set. */
+    (void)unused, (void)what, (void)context;
 }
 
 /* Wakes the set once at the next news of the load; a persistent event would keep the event loop busy. */
@@ -360,7 +358,7 @@ static void end_load(struct set *set, struct set_job *job)
     }
     queue_put_back(&set->queue, queued, queued->has_run);
     if (set->queue.mode == QUEUE_STOPPED)
-        job_free(job); /* The next set begins the job. */
+        job_free(job);
     else
         begin_or_load(set, queued, job);
 }
@@ -399,8 +397,8 @@ static struct set_job *find_running(const struct set *set, uint32_t id)
     return job;
 }
 
-/* If a job of a higher priority has a chunk on a rank, those of lower priority do not compute there. This tells whether
- * any worker is left, and otherwise what the job waits for. */
+/* A rank that has a chunk of a job with a higher priority does not compute for this one. So only the workers that are
+ * left count as busy; if there are none, the job waits. */
 static void tell_waiting(const struct set *set, const struct set_job *job, struct control_job *told)
 {
     struct progress *progress = &told->progress;
@@ -489,8 +487,8 @@ void set_tell_joined(const struct set *set, const struct link_pod *pod)
     for (struct set_job *job = set->jobs; job != NULL; job = job->next) {
         if (!takes_pods(job))
             continue;
-        if (topology_append(&job->topology, pod->first_rank, pod->workers + 1, pod->node_rank) <
-            0) { /* The job continues without the pod. */
+        /* If memory runs out, the job continues without the pod. */
+        if (topology_append(&job->topology, pod->first_rank, pod->workers + 1, pod->node_rank) < 0) {
             say_of_job(job->queued, "out of memory for a pod", "");
             continue;
         }
@@ -508,7 +506,7 @@ void set_tell_leaving(const struct set *set, unsigned master, bool now)
 void set_stop(struct set *set)
 {
     queue_stop(&set->queue);
-    raise(SIGTERM); /* The set is drained as a batch system drains it, by a signal. */
+    raise(SIGTERM);
 }
 
 void set_desert(struct set *set)
@@ -535,7 +533,6 @@ static void keep_figures(const struct set_job *job)
     queue_keep_figures(job->queued, &figures);
 }
 
-/* Keeps the list of given-up iterations of a job, replacing the oldest list that is kept. */
 static void keep_failures(struct set *set, const struct set_job *job)
 {
     struct set_failures *failures = &set->failures[set->failures_next];
@@ -546,16 +543,17 @@ static void keep_failures(struct set *set, const struct set_job *job)
     set->failures_next = (set->failures_next + 1) % SET_FAILURES_MAX;
 }
 
-/* True if workers are there, for example some that have returned. Of workers of masters this rank does not know. */
+/* Returns true if there are workers, for example some that were lost and have come back. Returns false if there are
+ * masters, because then this rank does not know. */
 static bool has_workers(const struct set *set)
 {
     return topology_is_central(&set->launch) && link_has_worker(set->link);
 }
 
 /* Returns the status of the job for the queue. A job that ended because the set ends waits for the next set. If all
- * workers are lost, none has returned and no pod can join, the set cannot run the other jobs and ends. A job without a
- * journal fails with it, because it might be the cause and would do the same to the next set. If a job drains without
- * having been cancelled, a rank that got a signal told it so. */
+ * workers are lost, none has come back and no pod can join, the set cannot run the other jobs and ends. A job without a
+ * journal fails then, because it might be the cause and would do the same to the next set. If a job drains without
+ * having been cancelled, a rank that got a signal has told it so. */
 static int status_for_queue(struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
@@ -570,8 +568,8 @@ static int status_for_queue(struct set *set, const struct set_job *job, int stat
     return status;
 }
 
-/* True if the job lost a rank that it needs, or all workers that there were when it began, and restarts from its
- * journal with the present ranks. */
+/* Returns true if the job lost a rank that it needs, or all workers that there were when it began, and restarts from
+ * its journal with the present ranks. */
 static bool begins_again(const struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
@@ -595,7 +593,7 @@ static void end_job(struct set *set, struct set_job *job)
         queue_put_back(&set->queue, queued, true);
     else
         note_over(set, queued, status);
-    queue_journal_commit(set->journal, false, &error); /* After a failure this is retried soon. */
+    queue_journal_commit(set->journal, false, &error); /* if this fails, it is soon tried again */
     led_job_clear_away(job->led, status);
     keep_failures(set, job);
     job_free(job);

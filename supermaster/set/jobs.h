@@ -11,28 +11,22 @@
  * kernel must be loaded begins after the loading. If memory runs out, this may end the link. */
 void set_begin_job(struct set *set, struct queue_job *queued);
 
-/* Begins jobs whose kernel is loaded, and ends those that were cancelled while it loaded. */
 void set_look_at_loading(struct set *set);
 
-/* Ends the jobs whose machine has exited: prints their summaries and tells the queue. */
 void set_end_jobs(struct set *set);
 
 void set_stop(struct set *set);
 
-/* Ends the set because it has no worker left; may be called again. */
 void set_desert(struct set *set);
 
-/* Releases all jobs after their link has ended. The next set continues those that run according to the queue. */
 void set_abandon_jobs(struct set *set);
 
 bool set_tell_running(const struct set *set, uint32_t id, struct control_job *job);
 
-/* Sets the figures of the job's rank number `place`, counted from 0. False if the job has fewer ranks or does not
- * run. */
 bool set_tell_rank(const struct set *set, uint32_t id, uint64_t place, struct rank_figures *rank);
 
 /* Describes the job's given-up iteration number `place`, counted from 0, and the ones after it with the same reason.
- * False if the job gave up fewer, or if its list was not kept (see SET_FAILURES_MAX). */
+ * Returns false if the job gave up fewer, or if its list was not kept (see SET_FAILURES_MAX). */
 bool set_tell_failure(const struct set *set, uint32_t id, uint64_t place, struct failure_figures *failure);
 
 void set_forget_failures(struct set *set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pods of a set: see pods.h. The ticket is kept if the set's jobs will be continued: waiting pods then return with
- * the same key. */
+/* The pods of a set: see pods.h. The ticket stays if another set will continue the jobs: then waiting pods come back
+ * with the same key. */
 #include "supermaster/set/pods.h"
 
 #include "common/os/say.h"

@@ -7,7 +7,6 @@
 
 struct set;
 
-/* With --listen: starts listening and writes the ticket by which pods join. */
 int set_pods_open(struct set *set, struct error *error);
 
 void set_pods_fill_source(struct set *set, struct job_source *source);

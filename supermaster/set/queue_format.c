@@ -28,7 +28,6 @@ enum {
     TEXT_AT = 44
 };
 
-/* A record starts with bytes that UTF-8 never contains. */
 static const unsigned char mark[4] = {0xf5, 0x51, 0x52, 0xf9};
 
 enum { DONE_AT = 0, TOTAL_AT = 8, RESUMED_AT = 16, FAILED_AT = 24, ELAPSED_AT = 32 };
@@ -272,7 +271,7 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
                                     .failed = wire_get64(bytes + FAILED_AT),
                                     .elapsed_s = wire_get_double(bytes + ELAPSED_AT)};
     memcpy(texts, bytes + QUEUE_FIGURE_BYTES, record->text_bytes - QUEUE_FIGURE_BYTES);
-    for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) { /* NULs follow the last text. */
+    for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) { /* the rest is NULs, so a missing text is empty */
         figures.texts[i] = texts + at;
         at += strlen(texts + at) + 1;
     }
@@ -280,7 +279,7 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
     return 0;
 }
 
-/* A rewritten file may have items of a job that ended at once when it was replayed. */
+/* In a rewritten file the items may belong to a job that ended as soon as its submission was replayed. */
 static enum taken replay_items(struct queue *queue, struct queue_job *job, const struct queue_record *record)
 {
     const unsigned char *bytes = (const unsigned char *)record->text;
@@ -295,7 +294,7 @@ static enum taken replay_items(struct queue *queue, struct queue_job *job, const
     return TAKEN;
 }
 
-/* Handles a job that began before one of its `after` was done: the record of that end is lost. The job begins again,
+/* Handles a job that began before a job of its `after` was done: the record of that end is lost. The job begins again,
  * from its own journal. */
 static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s, const struct queue_damage *damage)
 {
@@ -355,8 +354,8 @@ static enum taken replay_record(struct queue *queue, const struct queue_record *
 struct replay {
     struct queue *queue;
     struct queue_damage *damage;
-    uint32_t number, newest; /* largest so far */
-    uint32_t behind;         /* first job submitted after damage; 0: none */
+    uint32_t number, newest;
+    uint32_t behind;
 };
 
 static void note_damage(struct queue_damage *damage, uint64_t at, uint64_t bytes)
@@ -384,7 +383,7 @@ static size_t find_record(const unsigned char *bytes, size_t size, size_t at)
 static int take_record(struct replay *replay, const struct queue_record *record, size_t at)
 {
     struct queue_damage *damage = replay->damage;
-    if (record->number <= replay->number) { /* This is a copy of an earlier record. */
+    if (record->number <= replay->number) {
         note_damage(damage, at, queue_record_size(record->text_bytes));
         return 0;
     }
@@ -410,7 +409,7 @@ static int take_records(struct replay *replay, const unsigned char *bytes, size_
         const size_t next = find_record(bytes, size, at);
         if (next > at)
             note_damage(replay->damage, at, next - at);
-        if (next == size) { /* No later record tells how many are missing. */
+        if (next == size) { /* no later record tells how many are missing, so at least one */
             replay->damage->records++;
             replay->damage->is_unended = true;
             const uint64_t lost = (next - at) / QUEUE_RECORD_BYTES;
@@ -439,12 +438,12 @@ static struct queue_job *next_live(struct queue_job *job)
     return job;
 }
 
-/* Cancels jobs that wait for a lost job. Jobs submitted before all damage can only wait for known jobs or for forgotten
+/* Cancels jobs that wait for a lost job. Jobs submitted before all damage can wait only for known jobs or for forgotten
  * ones, which are done. */
 static void cancel_dependents_of_lost(struct queue *queue, uint32_t behind, struct queue_damage *damage)
 {
     for (struct queue_job *job = next_live(queue->first), *next; job != NULL; job = next) {
-        next = next_live(job->next); /* The job may be forgotten below. */
+        next = next_live(job->next); /* the job may be forgotten below */
         const bool waits = job->id >= behind && job->state == QUEUE_WAITING && !job->has_run;
         const uint32_t lost = waits ? find_lost(queue, job) : 0;
         if (lost == 0)

@@ -34,14 +34,14 @@
 
 /* Raise this when the layout or the meaning of a record changes. */
 #define QUEUE_FORMAT_VERSION 4
-/* This version can be read too: the technique was the only text, without a NUL. */
+/* The oldest version that can be read. In it the technique was the only text, without a NUL. */
 #define QUEUE_FORMAT_OLDEST 3
 
 #define QUEUE_HEAD_BYTES   20
 #define QUEUE_RECORD_BYTES 44
 #define QUEUE_TEXT_MAX     (8u << 20)
 #define QUEUE_FIGURE_BYTES 40
-#define QUEUE_FIGURE_TEXT  1024 /* the most bytes of each text, with its NUL */
+#define QUEUE_FIGURE_TEXT  1024 /* most bytes of each text, with its NUL */
 
 #define QUEUE_ITEM_BYTES 24
 
@@ -73,7 +73,7 @@ void queue_head_put(uint32_t newest, unsigned char *out);
 void queue_record_put(const struct queue_record *record, unsigned char *out);
 
 struct queue_notes {
-    unsigned char *bytes; /* [size] journal data that are not yet in the file, `room` allocated; owned */
+    unsigned char *bytes; /* [size] journal data that are not in the file yet; owned */
     size_t size, room;
     uint32_t number;
     uint32_t newest;
@@ -91,18 +91,17 @@ void queue_note_cancelled(struct queue_notes *notes, const struct queue_job *job
 
 void queue_note_set_over(struct queue_notes *notes);
 
-/* Replaces the notes by a head and everything about the queue's jobs. */
 void queue_note_all(struct queue_notes *notes, const struct queue *queue);
 
 struct queue_damage {
     bool head_is_bad;
-    uint64_t at, bytes; /* offset of the first byte that is in no intact record, and the number of such bytes */
-    uint64_t records;   /* at least this many records are missing */
-    uint64_t cancelled; /* how many jobs were cancelled because they waited for an unknown job */
-    bool is_unended;    /* the set was killed, or the file was cut at the end of a record */
+    uint64_t at, bytes; /* offset of the first byte that is in no intact record, and number of such bytes */
+    uint64_t records;
+    uint64_t cancelled;
+    bool is_unended; /* the set was killed, or the file was cut at the end of a record */
 };
 
-/* True if a record may be lost. A file that only lacks QUEUE_SET_OVER counts as undamaged, because a killed set leaves
+/* Returns true if a record may be lost. A file that only lacks QUEUE_SET_OVER is undamaged, because a killed set leaves
  * such a file. */
 static inline bool queue_is_damaged(const struct queue_damage *damage)
 {
@@ -110,7 +109,7 @@ static inline bool queue_is_damaged(const struct queue_damage *damage)
 }
 
 /* Reads a file of `size` bytes into an empty queue, including the records after damaged ones. Jobs that have begun
- * count as running. Numbers of jobs that may have been lost are not reused. Fails for another kind or version of file
- * and if memory runs out; the queue may then have jobs. */
+ * count as running. Numbers of jobs that may have been lost are not used again. Fails for another kind or version of
+ * file and if memory runs out; the queue may then have jobs. */
 int queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, struct queue_damage *damage,
                  struct error *error);

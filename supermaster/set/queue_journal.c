@@ -23,8 +23,8 @@ struct queue_journal {
     uint64_t size, least; /* size of the file, and its size when it was last rewritten */
     struct queue_notes notes;
     struct error warning;
-    bool is_unsynced; /* something in the file may not be on disk */
-    bool is_stale;    /* a write failed: the file must be rewritten */
+    bool is_unsynced;
+    bool is_stale;
 };
 
 static int fail(const struct queue_journal *journal, const char *what, struct error *error)
@@ -39,7 +39,7 @@ void queue_journal_submitted(struct queue_journal *journal, const struct queue_j
 
 void queue_journal_items(struct queue_journal *journal, const struct queue_job *job)
 {
-    if (!job->submission.is_attached) /* No later set continues such a job. */
+    if (!job->submission.is_attached) /* no later set continues such a job */
         queue_note_items(&journal->notes, job);
 }
 
@@ -73,7 +73,7 @@ static int write_anew(struct queue_journal *journal, int fd)
     return file_write_at(fd, journal->notes.bytes, journal->notes.size, 0) < 0 || fdatasync(fd) < 0 ? -1 : 0;
 }
 
-/* Writes the journal under the temporary name and renames it. On failure an old file is unchanged. */
+/* Writes the journal under the temporary name and renames it. If the write fails, the old file is unchanged. */
 static int replace(struct queue_journal *journal, struct error *error)
 {
     unlink(journal->temporary);
@@ -81,7 +81,7 @@ static int replace(struct queue_journal *journal, struct error *error)
     journal->is_stale = true;
     if (fd < 0)
         return fail(journal, "cannot create", error);
-    file_lock(fd); /* No other process knows the new file yet. */
+    file_lock(fd); /* no other process knows the new file yet */
     if (write_anew(journal, fd) < 0 || rename(journal->temporary, journal->path) < 0) {
         fail(journal, "cannot write", error);
         unlink(journal->temporary);
@@ -161,7 +161,6 @@ static int read_file(struct queue_journal *journal, struct queue_damage *damage,
     return result != 0 ? -1 : 0;
 }
 
-/* Gives the damaged file a second name, which stays when the journal is rewritten. */
 static int keep_aside(const struct queue_journal *journal, char aside[PATH_MAX], struct error *error)
 {
     int result = -1;
@@ -171,7 +170,7 @@ static int keep_aside(const struct queue_journal *journal, char aside[PATH_MAX],
             return error_set(error, "%.200s: is damaged, and its path is too long to keep it beside", journal->path);
         result = link(journal->path, aside);
     }
-    if (result < 0) /* The file system may lack links. */
+    if (result < 0) /* the file system may lack links */
         result = rename(journal->path, aside);
     return result < 0 ? fail(journal, "is damaged, and cannot be kept aside", error) : 0;
 }
@@ -234,7 +233,7 @@ static int take_earlier(struct queue_journal *journal, enum queue_earlier earlie
     const uint32_t newest = queue->newest;
     queue_fini(queue);
     queue_init(queue, at_once);
-    queue->newest = newest; /* No number is given twice, because what jobs have left is named by it. */
+    queue->newest = newest; /* numbers are not used again, because the files that jobs have left are named by them */
     return 0;
 }
 

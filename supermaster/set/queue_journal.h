@@ -15,35 +15,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The file is not rewritten up to this size. */
 #define QUEUE_JOURNAL_LEAST (1u << 20)
 
-/* A damaged file's name is the journal's name, this, and a number. */
 #define QUEUE_JOURNAL_DAMAGED ".damaged-"
 
 struct queue_journal;
 
-/* What happens to jobs of an earlier set that are not over. */
 enum queue_earlier {
-    QUEUE_REFUSED,    /* opening the file fails */
+    QUEUE_REFUSED,
     QUEUE_TAKEN_OVER, /* the queue gets all jobs of the file; jobs that were running wait */
     QUEUE_FORGOTTEN,
     QUEUE_OF_LOST_SET, /* like QUEUE_TAKEN_OVER, and each job that was running counts the loss of the set */
 };
 
-/* Opens the file for an empty queue, which is borrowed. Fails also if another set writes the file, if the file is
- * damaged, or if it has unfinished jobs and `earlier` is QUEUE_REFUSED. */
+/* Opens the file for an empty queue, which is borrowed. Fails if another set writes the file, or if it is not the
+ * journal of a queue. With QUEUE_REFUSED also fails if the file is damaged or has jobs that are not over. */
 struct queue_journal *queue_journal_open(const char *path, enum queue_earlier earlier, struct queue *queue,
                                          int64_t now_s, struct error *error);
 void queue_journal_close(struct queue_journal *journal);
 
-/* Returns a line about damage of an earlier file and the jobs that it may have lost, or "". */
 const char *queue_journal_warning(const struct queue_journal *journal);
 
 void queue_journal_set_over(struct queue_journal *journal);
 
-/* These record what the queue was told about a job: submitted, given items, begun, over, or to be cancelled. Jobs
- * cancelled as a consequence are included. */
+/* Record what the queue was told about a job. Jobs that are cancelled as a consequence need no record of their own. */
 void queue_journal_items(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_submitted(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_begun(struct queue_journal *journal, const struct queue_job *job);
@@ -52,5 +47,5 @@ void queue_journal_cancelled(struct queue_journal *journal, const struct queue_j
 
 bool queue_journal_is_due(const struct queue_journal *journal);
 
-/* Writes all notes to the file; `sync`: and to the disk. After a failure the next call tries again. */
+/* `sync`: not only to the file but to the disk. After a failure the next call tries again. */
 int queue_journal_commit(struct queue_journal *journal, bool sync, struct error *error);

@@ -42,7 +42,6 @@ static const char *beginning_waits_for(struct set *set, const struct queue_job *
     return turn_waits_for(set, queued);
 }
 
-/* Reports a job that is not running: kernel, technique, output, state and what it waits for; figures as of its end. */
 static void tell_resting(struct set *set, const struct queue_job *queued, struct control_job *job)
 {
     static const enum control_state states[] = {CONTROL_WAITING, CONTROL_WAITING /* its kernel is being loaded */,

@@ -15,7 +15,8 @@
 
 #define JOURNAL_PAUSE_NS 1000000000u
 
-/* A signal drains the set, unless this process raised it. */
+/* A signal stops the queue. If it came from outside, and not from set_stop(), the launcher is told that the set
+ * drains. */
 static void asked(void *context)
 {
     struct set *set = context;
@@ -24,7 +25,6 @@ static void asked(void *context)
     queue_stop(&set->queue);
 }
 
-/* Ends a set that has no worker left, and no job that would notice. */
 static void look_for_workers(struct set *set)
 {
     if (!set->options.listens && set->jobs == NULL && runtime_is_degraded(set->runtime) && !link_has_worker(set->link))
@@ -40,7 +40,7 @@ static void look_idle(struct set *set)
         queue_close(&set->queue);
 }
 
-/* Commits the journal. If the disk is full, the set continues but accepts no jobs. */
+/* If the disk is full, the set continues but accepts no jobs. */
 static void write_journal(struct set *set)
 {
     struct error error;
@@ -54,7 +54,7 @@ static void write_journal(struct set *set)
     set->journal_fails = failed;
 }
 
-/* Completes the open jobs of a draining set, so that it can end. */
+/* A closed set cannot end before its open jobs are complete. */
 static void complete_jobs(struct set *set)
 {
     if (set->queue.mode != QUEUE_CLOSED || set->queue.open == 0 || runtime_now() < set->completed_next_ns)

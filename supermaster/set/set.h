@@ -24,13 +24,12 @@
 
 struct set_job;
 
-/* An uncommitted addition to a job, with the job's items before it. */
 struct set_addition {
     uint32_t job;
     struct queue_items before;
 };
 
-/* For this many ended jobs the given-up iterations are kept. */
+/* For this many ended jobs the lists of given-up iterations are kept. */
 #define SET_FAILURES_MAX 16
 
 struct set_failures {
@@ -43,7 +42,7 @@ struct set {
     struct serve_options options;
     struct runtime *runtime;         /* owned, like all pointers below except `topology` */
     const struct topology *topology; /* topology of the runtime: all ranks that ever took part */
-    struct topology launch;          /* ranks of the launch; owned */
+    struct topology launch;
     struct pods_door pods;
     struct link *link;
     struct set_folder folder;
@@ -55,16 +54,16 @@ struct set {
     struct error error;
     struct set_job *jobs;    /* running jobs in the order in which they began; owned */
     struct set_job *loading; /* jobs whose kernel is being loaded, which the queue counts as running; owned */
-    uint32_t newest;         /* number of the latest job that was announced to the ranks */
+    uint32_t newest;
     struct set_addition additions[QUEUE_OPEN_MAX];
     unsigned addition_count;
-    struct set_failures failures[SET_FAILURES_MAX]; /* ring of the latest jobs that gave up iterations */
+    struct set_failures failures[SET_FAILURES_MAX];
     unsigned failures_next;
-    char waits_for[32]; /* text about the job that is being described: what it waits for */
+    char waits_for[32];
     uint64_t idle_since_ns;
-    uint64_t completed_next_ns; /* when to try again to complete open jobs */
-    uint64_t journal_next_ns;   /* when to try again to write the journal */
-    bool journal_fails;         /* writing the journal has failed, and that has been printed */
+    uint64_t completed_next_ns;
+    uint64_t journal_next_ns;
+    bool journal_fails;
     bool is_deserted;
 };
 

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Room for words that the set adds, and the final NULL. */
 #define WORDS_MORE 8
 
 static int add_iterations(struct job_words *words, const struct job_additions *additions)
@@ -50,7 +49,8 @@ int job_words_init(struct job_words *words, const struct submission *submission,
     while (i < submission->word_count && strcmp(submission->words[i], "--") != 0)
         words->argv[words->argc++] = submission->words[i++];
     if (additions != NULL && additions->resumes)
-        words->argv[words->argc++] = resume; /* It counts as given last; no options are allowed after `--`. */
+        /* The last of several such options counts, but no options are allowed behind `--`. */
+        words->argv[words->argc++] = resume;
     while (i < submission->word_count)
         words->argv[words->argc++] = submission->words[i++];
     if (result == 0 && is_open && additions->list != NULL)
@@ -87,7 +87,8 @@ const char *submission_kernel(const struct submission *submission)
     return kernel;
 }
 
-/* True if a technique that may cut the job's chunks is a class in Python. This must be known before it is loaded. */
+/* Returns true if a technique that may cut the job's chunks is a class in Python. This must be known before it is
+ * loaded. */
 static bool names_python_technique(const struct job *job)
 {
     static const char python[] = "python:";
@@ -103,15 +104,15 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
     error = error_or(error, &unread);
     struct root *root = led_job_root(led);
     struct job job;
-    const bool is_read =
-        job_parse(&job, words->argc, words->argv, NULL) == 0; /* Otherwise led_job_read() says why not. */
+    /* If the words cannot be parsed, led_job_read() says why. */
+    const bool is_read = job_parse(&job, words->argc, words->argv, NULL) == 0;
     if (is_read && names_python_technique(&job))
         return error_set(error,
                          "--technique: the supermaster would keep the modules of Python for other jobs; accepted: a "
                          "technique of HDSS or a shared object, or `hdss run` without --set");
     if (led_job_read(led, words->argc, words->argv) != 0) {
         *error = root->error;
-        return led_job_is_loading(led) ? 0 : -1; /* A kernel that loads slowly is checked when the job begins. */
+        return led_job_is_loading(led) ? 0 : -1; /* a kernel that loads slowly is checked when the job begins */
     }
     if (strncmp(root->setup.kernel->name, "python:", strlen("python:")) == 0 && !job_setup_is_isolated(&root->setup))
         return error_set(error,
@@ -131,7 +132,7 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
     return job_setup_check_for_set(&root->setup, error);
 }
 
-/* Refuses sources of tasks other than the set's list in an open job of exec. */
+/* An open job of exec gets its tasks only from the set's list, so parameters that name another source are refused. */
 static int check_rows(const struct submission *submission, struct error *error)
 {
     static const char *const names[] = {"tasks=", "count=", "table=", "header=", "list=", "follow="};
