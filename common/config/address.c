@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses of --http: see address.h. Host names are not resolved. */
+/* Reads and prints addresses: see address.h. */
 #include "common/config/address.h"
 
 #include "common/util/number.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting the words of a flat worker: see dca_options.h. */
+/* Separates the options of a worker without a supermaster from those of its job: see dca_options.h. */
 #include "common/config/dca_options.h"
 
 #include "common/config/job.h"
@@ -39,7 +39,8 @@ int dca_options_parse(struct dca_options *options, int argc, char *const *argv, 
     const struct options all = dca_options_all();
     struct options_reader reader;
     struct options_word word;
-    const struct option_row *of_node = NULL; /* an option for --dca node only; that may appear later in the line */
+    /* the last option that only --dca node accepts; --dca may come after it */
+    const struct option_row *of_node = NULL;
     int more = 0, first;
     *options = (struct dca_options){.word = calloc((size_t)argc + 1, sizeof *options->word)};
     worker_options_init(&options->worker);

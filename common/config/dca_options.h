@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a worker in a launch without a supermaster: the worker's own options and those of the job, in any
- * order. */
+/* The command line of a worker in a launch without a supermaster. The worker's options and those of the job may be in
+ * any order. */
 #pragma once
 
 #include "common/config/options.h"
@@ -10,13 +10,14 @@
 struct dca_options {
     struct worker_options worker;
     int words;
-    char **word; /* the job's command line; the list is owned, the words belong to argv */
+    char **word; /* the job's command line; the array is owned, the words belong to argv */
 };
 
 bool dca_is_asked(int argc, char *const *argv);
 
 struct options dca_options_all(void);
 
-/* Sorts the words, and parses only those of the worker. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
+/* Puts the words of the job into `word` and parses only the worker's own. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or
+ * -1. */
 int dca_options_parse(struct dca_options *options, int argc, char *const *argv, struct error *error);
 void dca_options_fini(struct dca_options *options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's description as a word: see description.h. The fields follow in the order of kernel_table_text() and
- * description_text(), separated by slashes; in texts, slashes, percent signs and control characters are written as
- * %XX. */
+/* A kernel's description as a word: see description.h. Slashes separate the fields, which are in the order of
+ * kernel_table_text() and description_text(). In a text, blanks, slashes, percent signs and control characters are
+ * written as %XX. */
 #include "common/config/description.h"
 
 #include "common/config/params.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Raise this when the fields change. */
+/* Raise a version if its fields change. */
 #define DESCRIPTION_VERSION  1
 #define TABLE_VERSION        1
 #define DESCRIPTION_TEXT_MAX 65536
@@ -46,7 +46,7 @@ static void put_text(struct text *text, const char *value)
     }
 }
 
-/* Variable output has no records, so these fields are written as zero. */
+/* Variable output has no records, so these fields are zero. */
 static void put_records(struct text *text, const struct hdss_loop *loop)
 {
     static const struct hdss_loop none;
@@ -102,7 +102,6 @@ char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop 
     return text_take(&text);
 }
 
-/* Returns the bits of the number, so that it is restored exactly. */
 static uint64_t bits_of_real(double real)
 {
     uint64_t bits;
@@ -135,7 +134,7 @@ char *kernel_table_text(const struct hdss_kernel *kernel)
     return text_take(&text);
 }
 
-/* Reads fields one by one. After the first invalid field `is_wrong` stays true and all fields are 0 or "". */
+/* After the first invalid field `is_wrong` stays true, and all further fields are 0 or "". */
 struct description_reader {
     char *at;
     bool is_wrong;

@@ -6,34 +6,33 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-/* A kernel that can be inspected but not run: all of its functions fail. */
+/* All functions of the kernel fail. */
 struct description {
     struct hdss_kernel kernel;
-    struct hdss_loop loop; /* without a note */
-    char *texts;           /* owned; holds the texts of both members */
+    struct hdss_loop loop;
+    char *texts; /* owned; the strings of both members point into it */
 };
 
 /* Returns the word, which is equal for equal kernels and loops. The caller frees it. */
 char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop *loop);
 
-/* Reads a word and checks it like the description of a kernel. On failure nothing is owned. */
+/* Checks the word as if the kernel had just described its loop. On failure nothing is owned. */
 int description_read(struct description *description, const char *text, struct error *error);
 void description_fini(struct description *description);
 
-/* True if the word describes this kernel and loop. If the loop has grown, its inputs are not compared. */
+/* True if the word describes this kernel and loop. If the loop grows, its length and inputs are not compared. */
 bool description_matches(const char *text, const struct hdss_kernel *kernel, const struct hdss_loop *loop);
 
-/* A kernel's table that came from another process: all its functions fail. */
 struct kernel_table {
     struct hdss_kernel kernel;
     struct hdss_param params[HDSS_PARAMS_MAX + 1];
-    char *texts; /* owned; holds the texts of both members */
+    char *texts; /* owned */
 };
 
-/* Returns the table as a word, without its functions. The caller frees it. */
+/* The word does not say what the functions do, only which of them exist. The caller frees it. */
 char *kernel_table_text(const struct hdss_kernel *kernel);
 
 /* Reads a word into `table`, which must not be moved afterwards, and checks it like the table of a loaded kernel.
- * `name` appears in errors. On failure nothing is owned. */
+ * `name` names the kernel in errors. On failure nothing is owned. */
 int kernel_table_read(struct kernel_table *table, const char *name, const char *text, struct error *error);
 void kernel_table_fini(struct kernel_table *table);

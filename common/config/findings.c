@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings to a word and back: see findings.h. */
+/* Writes and reads findings: see findings.h. */
 #include "common/config/findings.h"
 
 #include "common/sched/plugin.h"
@@ -59,7 +59,7 @@ static bool read_field(const char **at, struct findings *findings)
         return findings->plugin_traits = (unsigned)number, true;
     if (strncmp(*at, "loop=", 5) != 0)
         return false;
-    findings->loop = *at + 5; /* The last field extends to the end of the word. */
+    findings->loop = *at + 5;
     *at += strlen(*at);
     return true;
 }

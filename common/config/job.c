@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The job's options and their checks: see job.h. */
+/* The table of a job's options, and their checks: see job.h. */
 #include "common/config/job.h"
 #include "common/config/options.h"
 #include "common/config/run_spec.h"
@@ -122,8 +122,7 @@ static bool has_ending(const char *name, const char *ending)
     return length > size && strcmp(name + length - size, ending) == 0;
 }
 
-/* Only .json is accepted, because with another ending the user mostly means --output. Devices, for pipes, and - for
- * standard output are accepted as well. */
+/* Rejects any other ending, because a user who gives one mostly means --output. */
 static int job_take_report(void *target, const char *value, struct error *error)
 {
     if (strcmp(value, "-") == 0)
@@ -164,7 +163,6 @@ static int take_overwrite(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* Takes --max-output as the kernel's parameter max_output; the number is checked with the other parameters. */
 static int take_max_output(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -431,7 +429,6 @@ static int add_param(struct job *job, const char *word, struct error *error)
     return 0;
 }
 
-/* The first operand is the kernel, the others are its parameters. */
 static int take_operand(void *target, const char *word, struct error *error)
 {
     struct job *job = target;
@@ -468,8 +465,8 @@ static void list_measured(const struct sched_spec *spec, char *text, size_t size
             length += (size_t)snprintf(text + length, size - length, "%s%s=", length > 0 ? ", " : "", params[i].name);
 }
 
-/* Checks the technique of threads: measured parameters must be given. Threads draw chunks by the closed form, or step
- * by step if there is none. */
+/* Threads draw chunks by the closed form, or step by step if there is none. They measure nothing, so the command line
+ * must give the measured parameters of a closed form. */
 static int check_thread_technique(const struct job *job, struct error *error)
 {
     struct sched sched;

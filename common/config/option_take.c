@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes a value according to kind, bounds and choices of its row: see options.h. */
+/* Reads a value as its row says: see options.h. */
 #include "common/config/options.h"
 #include "common/sched/sched.h"
 #include "common/util/number.h"
@@ -27,7 +27,8 @@ const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEP
     size_t used = 0;
     if (row->accepted != NULL)
         return row->accepted;
-    number_bound_text((double)row->least, least); /* A double holds integers up to 2^53 and powers of two exactly. */
+    /* A double holds all integers up to 2^53 and all powers of two exactly. */
+    number_bound_text((double)row->least, least);
     number_bound_text((double)row->most, most);
     switch (row->kind) {
     case OPTION_INTEGER: snprintf(text, OPTION_ACCEPTED_MAX, "an integer from %s to %s", least, most); break;
@@ -41,7 +42,6 @@ const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEP
     return text;
 }
 
-/* Stores a number in a bool, an unsigned (or enum) or a uint64_t, depending on the size of the member. */
 static void put_number(const struct option_row *row, unsigned char *member, uint64_t number)
 {
     const bool truth = number != 0;
@@ -105,8 +105,8 @@ int option_take_path(char *path, size_t size, const char *value, struct error *e
 
 int option_take(const struct option_row *row, void *target, const char *value, struct error *error)
 {
-    unsigned char *member =
-        target != NULL ? (unsigned char *)target + row->offset : NULL; /* A parser needs no target. */
+    /* The target may be NULL if apply() does not use it. */
+    unsigned char *member = target != NULL ? (unsigned char *)target + row->offset : NULL;
     const bool given = true;
     int result = 0;
     switch (row->kind) {

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Command-line options, described by one table per program.
+/* Command-line options. Each program has one table, which says for each option what values it accepts, which programs
+ * accept it, which member receives the value, and the help. Parsing, errors, --help, completion and the manual's list
+ * of options use this table.
  *
- * The table lists each option with the values it accepts, the programs that accept it, the member that receives the
- * value, and its help. Parsing, errors, --help, completion and the list of options in the manual are generated from it.
- * Conventions:
- *   --name VALUE, --name=VALUE; for those that have a letter -x, -x VALUE, -xVALUE, and -xy for -x -y; `--` ends the
- *   options.
- *   Options may stand before and after the operands (an operand of ours never begins with a dash).
- *   If an option is given twice the last one counts, so that a wrapper's options can be overridden.
- *   An optional value is shown in brackets: --name, --name VALUE, --name=VALUE.
- *   A value may begin with dashes; one that equals an option of the table must be written --name=VALUE. */
+ * Conventions: --name VALUE and --name=VALUE. An option with a letter also has -x, -x VALUE and -xVALUE, and -xy means
+ * -x -y. `--` ends the options. Options may stand before and after the operands. If an option is given twice, the last
+ * one counts, so a user can override the options of a wrapper. An optional value is shown in brackets. A value may
+ * begin with dashes, but if it equals an option of the table it must be written --name=VALUE. */
 #pragma once
 
 #include "common/util/error.h"
@@ -21,51 +18,49 @@
 #define OPTIONS_SECTIONS_MAX 10
 #define OPTION_ACCEPTED_MAX  128
 
-/* Start of the error for an option that is not in the table. */
 #define OPTIONS_UNKNOWN "unknown option "
 
-/* Results of parsing other than 0 and -1: the user asks for a page. */
+/* The user asks for a page. All parsing functions may return these besides 0 and -1. */
 enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
 
 enum option_kind {
     OPTION_PARSED,
-    OPTION_FLAG,    /* no value: sets a bool */
-    OPTION_INTEGER, /* `least` to `most`, or the word `zero`: unsigned or uint64_t */
-    OPTION_SECONDS, /* 0 to `most`: uint64_t, in nanoseconds */
-    OPTION_CHOICE,  /* index of the word in `value`: enum or bool */
-    OPTION_WORD,    /* a word of at most `least` characters: const char *, borrowed */
+    OPTION_FLAG,
+    OPTION_INTEGER, /* from `least` to `most`, or the word `zero`; the member is an unsigned or a uint64_t */
+    OPTION_SECONDS, /* from 0 to `most`; the member is a uint64_t in nanoseconds */
+    OPTION_CHOICE,  /* the member, an enum or a bool, receives the index of the word in `value` */
+    OPTION_WORD,    /* at least `least` characters; the member is a const char *, borrowed */
     OPTION_PATH,
     OPTION_TECHNIQUE,
 };
 
-/* Programs and modes that do not accept certain options: see `not_for`. */
 enum option_scope {
-    OPTION_DCA = 1, /* workers without a supermaster, --dca */
+    OPTION_DCA = 1,
     OPTION_SIMULATE = 2,
-    OPTION_STUDY = 4,    /* the key `options` of a study, which sets the option itself */
-    OPTION_COUNTERS = 8, /* --dca rma and two-sided, which have no queue on the node */
+    OPTION_STUDY = 4,
+    OPTION_COUNTERS = 8,
 };
 
 struct option_row {
     const char *name; /* without dashes; NULL ends the table */
     char letter;
-    /* Name of the value in the help, also used for completion: "none|power" lists words; "FILE", "FILE.json", "PROGRAM"
-     * are file names; "SPEC" is a technique, "PLUGIN" a shared object; "[failed]" is optional; "[=PROGRAM]" is optional
-     * and must follow an =; NULL for flags. */
+    /* The value as --help shows it; completion also uses it. "none|power" lists words; "FILE", "FILE.json" and
+     * "PROGRAM" are file names; "SPEC" is a technique, "PLUGIN" a shared object; "[failed]" is optional; "[=PROGRAM]"
+     * is optional and must follow an =. NULL for flags. */
     const char *value;
-    const char *accepted; /* accepted values for errors: "none, power"; NULL for flags, and if the kind implies them */
-    const char *summary;  /* for the help and the manual: sentences, at the end "(default ..)"; no newline */
-    /* Stores the value in `target`. Returns 0, one of OPTIONS_*, or -1, with an empty error if `accepted` suffices. */
+    const char *accepted; /* for errors: "none, power"; NULL for flags, and if the kind implies it */
+    const char *summary;
+    /* Stores the value in `target`. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. The error is empty if `accepted`
+     * says enough. */
     int (*apply)(void *target, const char *value, struct error *error);
     enum option_kind kind;
-    size_t offset, size; /* of the member in the target; not for OPTION_PARSED */
+    size_t offset, size;
     uint64_t least, most;
-    const char *zero; /* word for 0; NULL: none */
-    size_t given;     /* offset of a bool in the target that is set as well; 0: none */
+    const char *zero; /* this word means 0; NULL: no word does */
+    size_t given;     /* offset of a bool in the target that becomes true; 0: none */
     unsigned not_for;
 };
 
-/* Initializers for the kinds; FIELD is a member of TYPE. */
 #define OPTION_FIELD(TYPE, FIELD)        .offset = offsetof(TYPE, FIELD), .size = sizeof((TYPE *)NULL)->FIELD
 #define TAKES_FLAG(TYPE, FIELD)          .kind = OPTION_FLAG, OPTION_FIELD(TYPE, FIELD)
 #define TAKES_CHOICE(TYPE, FIELD)        .kind = OPTION_CHOICE, OPTION_FIELD(TYPE, FIELD)
@@ -77,7 +72,7 @@ struct option_row {
     .kind = OPTION_INTEGER, OPTION_FIELD(TYPE, FIELD), .least = (LEAST), .most = (MOST)
 
 struct option_section {
-    const char *title; /* NULL ends the sections */
+    const char *title;
     const struct option_row *rows;
 };
 
@@ -96,42 +91,41 @@ struct options_reader {
     int argc;
     char *const *argv;
     int at;
-    const char *letters; /* rest of a word with several letters, before `at`; NULL: none */
+    const char *letters; /* remaining letters of the word before `at`; NULL: none */
     bool operands_only;
 };
 
-/* A word of a command line, or an option with its value. */
 struct options_word {
     const struct option_row *row;
-    const char *value; /* of the option, NULL for a flag; or the operand; borrowed from argv */
+    const char *value; /* the operand, or the value of the option (NULL for a flag); borrowed from argv */
 };
 
 void options_reader_init(struct options_reader *reader, const struct options *options, int argc, char *const *argv);
 
-/* Returns 1 with the next word, 0 at the end, or -1: unknown option, missing or unexpected value. */
+/* Returns 1 with the next word, 0 at the end, or -1 if an option is unknown, lacks its value, or takes none. */
 int options_next(struct options_reader *reader, struct options_word *word, struct error *error);
 
-/* Stores the value (NULL for a flag) in `target` according to the row's kind. Returns 0, one of OPTIONS_*, or -1, with
- * an empty error if the accepted values say enough. */
+/* Stores `value` (NULL for a flag) as the row says. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. The error is empty
+ * if option_accepted() says enough. */
 int option_take(const struct option_row *row, void *target, const char *value, struct error *error);
 
-/* Copies a file name to path[size]. Fails if it is empty or too long. */
 int option_take_path(char *path, size_t size, const char *value, struct error *error);
 
-/* Returns the accepted values for errors: the text of the row, or one composed in `text`. */
+/* Returns the accepted values for errors, composed in `text` if the row has no such words. */
 const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEPTED_MAX]);
 
-/* Like option_take(), but the error is complete: option, value, accepted values. */
+/* Like option_take(), but the error always names the option and what is accepted. */
 int option_apply(const struct options_word *word, void *target, struct error *error);
 
-/* Parses the whole line. Operands are passed to operand(), which returns the same values; NULL: operands are errors. */
+/* Parses the whole line. operand() takes each operand and returns the same values as option_take(); if it is NULL,
+ * operands are errors. */
 int options_parse(const struct options *options, int argc, char *const *argv, void *target,
                   int (*operand)(void *target, const char *word, struct error *error), struct error *error);
 
 const struct option_row *options_find(const struct options *options, const char *name);
 
-/* Returns the index of `value` in "none|power", or -1. */
+/* Returns the index of `value` in a list such as "none|power", or -1. */
 int option_choice(const char *choices, const char *value);
 
-/* Returns the page for --help, at most 80 columns wide. The caller frees it. */
+/* Returns the page for --help, with lines of at most 79 columns. The caller frees it. */
 char *options_help(const struct options *options);

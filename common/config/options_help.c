@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page for --help, generated from the option table. */
+/* Makes the page for --help from the option table. */
 #include "common/config/options.h"
 #include "common/util/text.h"
 
@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Larger bounds are limits of the implementation, which help nobody. */
+/* Bounds above BOUND_SHOWN_MAX are limits of the implementation; the page does not show them. */
 enum { WIDTH = 79, SUMMARY_COLUMN = 25, SUMMARY_MAX = 1024, BOUND_SHOWN_MAX = 1000000 };
 
-/* Adds a paragraph, up to a newline or the end, and wraps it. The first line begins at `column`, the others at
- * `indent`; leading blanks of the paragraph are kept and added to both. Returns the start of the next paragraph. */
+/* Adds and wraps a paragraph, which ends at a newline or at the end of `words`. The first line begins at `column`, the
+ * others at `indent`; leading blanks of the paragraph are added to both. Returns the start of the next paragraph. */
 static const char *add_paragraph(struct text *text, const char *words, size_t column, size_t indent)
 {
     size_t lead = strspn(words, " ");
@@ -38,7 +38,6 @@ static const char *add_paragraph(struct text *text, const char *words, size_t co
     return *words == '\n' ? words + 1 : words;
 }
 
-/* Copies the summary of a row, with the bounds of a number before its default. */
 static void copy_summary(char text[SUMMARY_MAX], const struct option_row *row)
 {
     const char *fallback = strstr(row->summary, "(default");
@@ -79,7 +78,7 @@ static void add_usage(struct text *text, const char *usage)
     }
 }
 
-/* Adds paragraphs, separated by empty lines. Consecutive indented paragraphs form one example. */
+/* Empty lines separate paragraphs, but not consecutive indented ones, which form one example. */
 static void add_notes(struct text *text, const char *notes)
 {
     bool was_indented = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's parameters: see params.h. Each error is one line with the kernel's name, the given text (truncated) and
- * the accepted values. */
+/* A kernel's parameters: see params.h. An error about a value names the kernel, the given text (truncated) and what is
+ * accepted. */
 #include "common/config/params.h"
 
 #include "common/config/options.h"
@@ -160,7 +160,6 @@ bool kernel_param_is_manner(const struct hdss_kernel *kernel, const struct hdss_
     return false;
 }
 
-/* Checks the names in `manner`: a wrong name would only show when a run is resumed. */
 static int check_manner(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
     unsigned found = 0, named = kernel->manner != NULL;
@@ -173,7 +172,6 @@ static int check_manner(const char *name, const struct hdss_kernel *kernel, stru
                : error_set(error, "kernel %.200s: its manner '%.60s' names what is no parameter", name, kernel->manner);
 }
 
-/* The table may come from user code, so every entry is checked. */
 int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
     union hdss_value value;
@@ -300,11 +298,10 @@ static int params_check_steps(const struct hdss_kernel *kernel, const struct hds
     return error_set(error, "%s: the kernel describes no time steps it could have", kernel->name);
 }
 
-/* Upper bound of the boundary data of one chunk. */
 #define BOUNDARY_MAX (UINT64_C(1) << 30)
 
-/* True if the dependencies can be handled. The last row of a chunk is complete when the first row is N * reach elements
- * ahead, so this product must fit in 64 bits. */
+/* The last row of a chunk is complete when the first row is N * reach elements ahead, so this product must fit in 64
+ * bits. */
 static bool dependencies_are_sound(const struct hdss_loop *loop)
 {
     uint64_t behind, bytes;
@@ -337,7 +334,7 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     return kernel_check_loop(kernel, loop, error);
 }
 
-/* Checks a growing loop: its length must not determine the size of the output. */
+/* The output of a growing loop must not depend on its length, as an array of records would. */
 static int params_check_growth(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
     bool can = kernel->grow != NULL && loop->streams > 0 && loop->steps <= 1 && loop->sync == 0;
@@ -372,7 +369,7 @@ int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *valu
 }
 
 struct precedence_calls {
-    struct hdss_precedence calls; /* must be first: passed to the kernel */
+    struct hdss_precedence calls; /* must be first: the kernel receives a pointer to it */
     struct precedence *precedence;
     uint64_t iterations;
     struct error error;

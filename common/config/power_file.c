@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Power files: see power_file.h. */
+/* Reads power files: see power_file.h. */
 #include "common/config/power_file.h"
 #include "common/sched/sched.h"
 #include "common/util/list.h"
@@ -14,8 +14,8 @@
 struct reader {
     const unsigned *ranks;
     unsigned workers;
-    double *powers; /* 0: not given yet */
-    unsigned next;  /* index of the worker expected on the next line: files are mostly sorted */
+    double *powers;
+    unsigned next; /* index of the worker that the next line probably names, because most files are sorted */
     unsigned line;
 };
 
@@ -27,7 +27,7 @@ static const char *power_file_take_field(const char *text, char field[FIELD_MAX]
     memcpy(field, text, kept);
     field[kept] = '\0';
     if (kept < length)
-        field[kept - 1] = '~'; /* This makes a truncated field an invalid number. */
+        field[kept - 1] = '~'; /* A number that was truncated must not be valid. */
     return text + length;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Defaults of a run specification, and consequences of its technique: see run_spec.h. */
+/* Defaults of a run specification, and what follows from its technique: see run_spec.h. */
 #include "common/config/run_spec.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ void run_spec_init(struct run_spec *spec)
     sched_spec_parse(&spec->thread_technique, RUN_THREAD_TECHNIQUE, NULL);
 }
 
-/* Adds `auto` to the accepted values if the name of the technique is unknown. */
+/* Adds `auto` to the accepted values if the error is about an unknown name. */
 static int refuse_unknown_technique(const char *value, const struct error *reason, struct error *error)
 {
     char name[SCHED_SPEC_TEXT_MAX];

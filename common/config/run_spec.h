@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The run specification: all options of a run that its machines share.
+/* The run specification: the options of a run that its machines share.
  *
- * The job set-up makes one per process and does not change it after the first machine has begun. Supermaster, masters,
- * workers, the service, simulated clusters and the prediction of techniques borrow it. What depends on the loop or on
- * the rank is passed separately. Pure. */
+ * The job set-up makes one in each process and does not change it after the first machine has begun. Supermaster,
+ * masters, workers, the service, simulated clusters and the prediction of techniques borrow it. Values that depend on
+ * the loop or on the rank are passed separately. Pure. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -26,47 +26,50 @@ enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
     struct sched_spec technique;
-    /* For technique_auto: the plug-ins that are candidates too, and their texts as the user wrote them, borrowed. */
+    /* For technique_auto: plug-ins that may also be chosen, and their texts as the user wrote them, borrowed. */
     struct sched_spec candidate[RUN_CANDIDATES_MAX];
     const char *candidate_text[RUN_CANDIDATES_MAX];
     unsigned candidates;
-    bool technique_auto;      /* the technique is chosen by measurement; `technique` is used if no other is better */
-    bool technique_by_kernel; /* `technique` is the default for iterations that wait or have effects */
-    bool chosen_late;         /* technique_auto chooses from measurements of finished chunks, without probes */
+    bool technique_auto; /* measurements choose the technique; `technique` is used if no other is better */
+    bool technique_by_kernel;
+    bool chosen_late; /* technique_auto chooses from measurements of finished chunks, not from probes */
     enum sched_weighting weighting;
-    uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 counts as 1 */
+    uint64_t min_chunk;     /* no chunk but the last is smaller; 0 counts as 1 */
     uint64_t max_chunk;     /* no chunk is larger, whatever the technique says; 0: no limit */
-    unsigned refill_chunks; /* chunks for each worker in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
-    enum run_refill refill; /* WHEN_EMPTY: a master asks for its next refill when its pool is empty, not before */
+    unsigned refill_chunks; /* chunks for each worker in one refill, 1 .. RUN_REFILL_CHUNKS_MAX */
+    enum run_refill refill;
     enum run_power power;
     enum run_group_by group_by;
     bool masters_compute;
-    uint64_t break_after; /* masters that compute check for messages after this many iterations; 0: after some 50 us */
+    /* iterations between two checks for messages on masters that compute; 0: as many as take some 50 us */
+    uint64_t break_after;
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks held besides the running one, 1 .. RUN_ASK_AHEAD_MAX */
-    enum run_recall recall;    /* ON: idle workers get work of others that has not begun */
-    enum run_copies copies;    /* ON: an overdue chunk is also given to an idle worker */
-    double verify; /* share of iterations that a second worker computes as well, 0 to 1; `verify_seed` selects them */
+    enum run_recall recall;
+    enum run_copies copies;
+    double verify; /* fraction of iterations that a second worker computes, too; `verify_seed` selects them */
     uint64_t verify_seed;
     enum run_verify_action verify_action;
-    enum run_isolate isolate; /* ON: a helper runs the kernel; AUTO: see job_setup_is_isolated() */
-    enum run_timeout timeout; /* GIVEN: a helper is killed if an iteration takes longer than `timeout_ns`; AUTO: if it
-                                 takes far longer than others */
+    enum run_isolate isolate;
+    /* GIVEN: a helper is killed if an iteration takes longer than `timeout_ns`. AUTO: if it takes far longer than
+     * others. */
+    enum run_timeout timeout;
     uint64_t timeout_ns;
-    unsigned threads; /* per worker, 1 .. RUN_THREADS_MAX; 0: one per core */
+    unsigned threads; /* threads per worker, 1 .. RUN_THREADS_MAX; 0: one per core */
     struct sched_spec thread_technique;
-    /* synchronization points per chunk of a loop with dependencies; 0: RUN_SYNC_POINTS per worker */
+    /* Synchronization points per chunk of a loop with dependencies. 0: RUN_SYNC_POINTS per worker. */
     uint64_t sync_points;
     unsigned retries;
-    unsigned node_failures; /* consecutive failures after which a node may be excluded, see --node-failures; 0: never */
+    /* consecutive failures after which a node may be excluded, see --node-failures; 0: never */
+    unsigned node_failures;
     uint64_t drain_ns;
-    uint64_t calculation_ns; /* for studies: time added to the calculation of each chunk, and to its assignment */
+    uint64_t calculation_ns; /* for studies: delays of the calculation and of the assignment of each chunk */
     uint64_t assignment_ns;
 };
 
 #define RUN_TECHNIQUE         "dfss"
-#define RUN_TECHNIQUE_SINGLE  "ss"   /* default if iterations wait or have side effects */
-#define RUN_TECHNIQUE_AUTO    "auto" /* the technique with the shortest predicted time */
+#define RUN_TECHNIQUE_SINGLE  "ss"
+#define RUN_TECHNIQUE_AUTO    "auto"
 #define RUN_THREAD_TECHNIQUE  "fac2"
 #define RUN_REFILL_CHUNKS_MAX 64
 #define RUN_ASK_AHEAD_MAX     8
@@ -85,24 +88,21 @@ struct run_spec {
 
 void run_spec_init(struct run_spec *spec);
 
-/* Sets technique and technique_auto from the value of --technique. On failure `spec` is unchanged. */
+/* Sets `technique` and `technique_auto` from the value of --technique. On failure `spec` is unchanged. */
 int run_spec_set_technique(struct run_spec *spec, const char *value, struct error *error);
 
-/* Sets the technique to RUN_TECHNIQUE_SINGLE; technique_auto stays as it is. */
 void run_spec_hand_out_singly(struct run_spec *spec);
 
-/* True if workers probe before the loop: for their powers, for measured parameters of the technique, or to choose the
- * technique. */
+/* True if workers time some iterations before the loop: for their powers, for measured parameters of the technique, or
+ * to choose the technique. */
 bool run_spec_probes(const struct run_spec *spec);
 
-/* True if the probe must time enough iterations for swr, shortest over longest, even if they are long: for pls, and for
- * `auto`. */
+/* True if the probe must time enough iterations for `swr`, the shortest time divided by the longest, even if iterations
+ * are long. pls and `auto` need it. */
 bool run_spec_wants_swr(const struct run_spec *spec);
 
-/* True if measurements of the running loop are needed: the technique is adaptive, or an adaptive one may be chosen. */
 bool run_spec_learns(const struct run_spec *spec);
 
-/* True if a worker may compute all chunks that it holds at the same time. */
 static inline bool run_spec_has_threads(const struct run_spec *spec)
 {
     return spec->threads != 1;

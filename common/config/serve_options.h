@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a supermaster that serves a set, which accepts jobs while it runs. Its words are shared with the
- * other ranks at the start in place of a job. */
+/* The command line of a supermaster that serves a set, which accepts jobs while it runs. At the start the other ranks
+ * receive its words in place of a job. */
 #pragma once
 
 #include "common/config/address.h"
@@ -9,46 +9,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SERVE_NAME_MAX 41 /* with NUL; shorter than the name of a socket, which includes it */
+#define SERVE_NAME_MAX 41
 #define SERVE_PATH_MAX 1024
 #define SERVE_AT_ONCE  8
 #define SERVE_MOST     64
 
 struct serve_options {
     char name[SERVE_NAME_MAX];
-    char state[SERVE_PATH_MAX]; /* folder of the queue and of the output of jobs; empty: `name` determines it */
+    char state[SERVE_PATH_MAX]; /* folder of the queue and of the output of jobs; empty: it follows from `name` */
     unsigned at_once;
     uint64_t chunk_time_ns; /* limit for a chunk that keeps other jobs waiting at its worker */
     uint64_t idle_ns;       /* the set ends after this time without a job; 0: never */
     bool resumes;
-    bool after_loss; /* the set was lost and is started again; only used if `resumes` */
+    bool after_loss; /* the set was lost and is started again; only used if `resumes` is set */
     bool forgets;
-    bool group_even; /* an enum run_group_by, like a job's --group-by */
+    bool group_even; /* an enum run_group_by, as for a job's --group-by */
     struct address http;
     bool listens;
-    struct address listen; /* TCP address at which the set listens besides a local socket; empty host: none */
+    struct address listen; /* TCP address for pods, besides a local socket; an empty host: only the local socket */
     char metrics_file[SERVE_PATH_MAX];
 };
 
-/* Bounds and default of --max-chunk-time. */
 #define SERVE_CHUNK_TIME_TEXT  "a number of seconds from 0.001 to 60"
 #define SERVE_CHUNK_TIME_MIN_S 0.001
 #define SERVE_CHUNK_TIME_MAX_S 60
 #define SERVE_CHUNK_TIME_NS    UINT64_C(10000000)
 
-/* True if the command line starts a set: its first word is --serve or --serve=NAME. */
 bool serve_is_asked(int argc, char *const *argv);
 
 int serve_options_parse(struct serve_options *options, int argc, char *const *argv, struct error *error);
 
-/* Parses the value of --listen: `local`, or an address. */
 #define SERVE_LISTEN_TEXT "local, HOST:PORT or PORT"
 int serve_parse_listen(const char *value, struct address *address, struct error *error);
 
 int serve_parse_chunk_time(const char *value, uint64_t *ns);
 
-/* True for valid names of sets: letters, digits, '.', '_' and '-', not starting with '.' or '-', and not like the name
- * of a run. */
+/* True for letters, digits, '.', '_' and '-' that do not begin with '.', '-' or the prefix of runs, "run-". */
 bool serve_is_name(const char *name);
 
 char *serve_help_text(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job as submitted to a set: its command line and the surroundings that a shell would have provided. */
+/* A job as submitted to a set: its command line, and the surroundings that a shell would have provided. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,16 +17,16 @@
 struct submission {
     char *name;
     int priority;
-    unsigned weight; /* share of the computing time among jobs, 1 to SUBMISSION_WEIGHT_MAX */
+    unsigned weight; /* share of the computing time among jobs, 1 .. SUBMISSION_WEIGHT_MAX */
     uint32_t *after; /* [after_count] jobs that must finish before this one begins */
     size_t after_count;
-    char **words; /* [word_count] kernel and options, without a program; ends with NULL like argv */
+    char **words; /* [word_count] kernel and options, without a program; NULL follows the last one */
     size_t word_count;
     char *folder;
     unsigned umask;
-    char **environment; /* [environment_count] "NAME=value"; ends with NULL like environ */
+    char **environment; /* [environment_count] "NAME=value"; NULL follows the last one */
     size_t environment_count;
-    bool is_open;     /* rows or iterations can be added until it is closed */
+    bool is_open;
     bool is_attached; /* the job ends with the connection that submitted it, and with the set */
 };
 

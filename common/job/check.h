@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks that the leading rank makes before it changes anything. `hdss run` makes the same checks before the launch, so
- * that errors show before a wait in a queue. */
+ * that the user sees an error before the job waits in a queue. */
 #pragma once
 
 #include "common/job/job_setup.h"
@@ -11,7 +11,7 @@
 
 enum checker {
     CHECKED_BY_LEADER,
-    CHECKED_BEFORE_LAUNCH, /* calls no user code and creates nothing */
+    CHECKED_BEFORE_LAUNCH,
 };
 
 /* Checks the earlier run, the kernel's files, and the paths of output, journal and reports. `keeps`: the run keeps a
@@ -19,5 +19,5 @@ enum checker {
 int job_setup_check(const struct job_setup *setup, enum checker checker, bool keeps, struct resume *resume,
                     struct error *error);
 
-/* Prints notes about inputs and about requests that are not met as asked, on `err`. `name` precedes each line. */
+/* Prints the kernel's note, and a line if --min-chunk was raised. `name` begins each line. */
 void job_setup_print_notes(const struct job_setup *setup, FILE *err, const char *name);

@@ -58,7 +58,6 @@ int job_setup_inputs(const struct job_setup *setup, uint64_t *inputs, struct err
                : 0;
 }
 
-/* All ranks must read the same input files. */
 static int job_setup_check_inputs(const struct job_setup *setup, struct error *error)
 {
     uint64_t inputs;
@@ -74,7 +73,6 @@ static int job_setup_check_inputs(const struct job_setup *setup, struct error *e
                      setup->kernel->name, inputs, setup->job.found.inputs);
 }
 
-/* All ranks must have the same kernel and loop. */
 static int job_setup_check_loop(const struct job_setup *setup, struct error *error)
 {
     if (setup->job.found.loop == NULL)
@@ -96,7 +94,7 @@ static int job_setup_check_first(const struct job_setup *setup, const char *what
                      setup->count, what, setup->kernel->name, does);
 }
 
-/* The results of a step reach the other workers through the output. */
+/* Time steps need an output, from which workers read the results of the previous step. */
 static int job_setup_check_steps(struct job_setup *setup, struct error *error)
 {
     setup->step_iterations =
@@ -111,14 +109,14 @@ static int job_setup_check_steps(struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True if the kernel's iterations wait. Those of `synthetic` do not count, because they sleep instead of computing. */
+/* The kernel `synthetic` does not count: it sleeps in place of a computation. */
 static bool waits_for_something(const struct job_setup *setup)
 {
     return setup->loop.waits && strcmp(setup->kernel->name, "synthetic") != 0;
 }
 
-/* A growing loop cannot be a part of a loop, needs a technique that does not depend on the number of iterations, and is
- * not probed. */
+/* A growing loop must be run whole, is not probed, and needs a technique that does not depend on the number of
+ * iterations. */
 static int take_growth(struct job_setup *setup, struct error *error)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -143,8 +141,8 @@ static int take_growth(struct job_setup *setup, struct error *error)
                      spec->technique.technique->name, setup->kernel->name);
 }
 
-/* Iterations that wait or have effects are few, long and uneven: by default they are assigned one at a time. If they
- * cannot be probed, `auto` chooses from finished iterations. */
+/* Iterations that wait or have effects are few, long and uneven, so they are assigned one at a time by default. If they
+ * cannot be probed, `auto` chooses the technique after the first iterations. */
 static void take_defaults_of_kernel(struct job_setup *setup)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -182,7 +180,6 @@ static int job_setup_check_threads(const struct job_setup *setup, struct error *
                      kernel->name);
 }
 
-/* Iterations that are computed twice must be independent and without effects. */
 static int check_verify(const struct job_setup *setup, struct error *error)
 {
     if (setup->job.spec.verify == 0)
@@ -200,8 +197,8 @@ static int check_verify(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True if a helper can run the kernel: its iterations wait for nothing in the worker, and threads use a closed form,
- * which gives the same chunks in both processes. The load of the cores is measured in the worker itself. */
+/* True if a helper can run the kernel. A kernel with a descriptor waits in the worker itself, and the load of the cores
+ * is measured there. The technique of threads needs a closed form, which gives the same chunks in both processes. */
 static bool job_setup_can_be_isolated(const struct job_setup *setup)
 {
     const struct run_spec *spec = &setup->job.spec;
@@ -210,7 +207,6 @@ static bool job_setup_can_be_isolated(const struct job_setup *setup)
            spec->weighting != SCHED_WEIGHTING_ACP;
 }
 
-/* A serving rank that computes has one thread and short turns. */
 static int check_masters(const struct job_setup *setup, struct error *error)
 {
     const struct run_spec *spec = &setup->job.spec;
@@ -293,7 +289,7 @@ static int check_isolation(const struct job_setup *setup, struct error *error)
                      setup->kernel->name);
 }
 
-/* Only a separate process can be killed during an iteration. */
+/* Only a helper can be killed during an iteration. */
 static int check_timeout(const struct job_setup *setup, struct error *error)
 {
     const char *name = setup->kernel->name;
@@ -331,7 +327,6 @@ static int check_sync_points(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* A loop with dependencies begins at the beginning, or at a recovery point of its journal. */
 static int job_setup_check_dependencies(struct job_setup *setup, struct error *error)
 {
     struct job *job = &setup->job;
@@ -347,8 +342,8 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
                          "accepted: a technique that does not",
                          job->spec.technique.technique->name, setup->kernel->name);
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        job->spec.ask_ahead = ASK_AHEAD_OFF; /* Otherwise a quick worker would get consecutive chunks, which only one
-                                                worker after the other can compute. */
+        /* A worker that asks ahead would get consecutive chunks, which can only be computed one after the other. */
+        job->spec.ask_ahead = ASK_AHEAD_OFF;
     if (job->spec.max_chunk > 0 && job->spec.max_chunk < setup->loop.distance)
         return error_set(error,
                          "--max-chunk %" PRIu64 ": an iteration of %s needs %" PRIu64 " before it, which are to be of "
@@ -376,7 +371,6 @@ static int load_technique(const struct job_setup *setup, const char *option, con
     return job_check_technique(&setup->job, option, spec, error);
 }
 
-/* Calls job_parse() and, on ranks with a loader for them, loads plug-in techniques. */
 static int job_setup_parse(struct job_setup *setup, int argc, char *const *argv, struct error *error)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -426,8 +420,8 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     return check_output(setup, error);
 }
 
-/* A loop that users extend by a number of iterations needs a kernel that can run iterations beyond its description,
- * with nothing that depends on the number. */
+/* A loop that users extend by a number of iterations needs a kernel that can run iterations beyond its description, and
+ * an output whose size does not depend on the length of the loop. */
 static int check_counted(const struct job_setup *setup, struct error *error)
 {
     const char *name = setup->kernel->name;

@@ -18,8 +18,7 @@
 #define GROWN_TIMES 4
 #define GROWN_BYTES (256u << 10)
 
-/* Loads the file. It is opened for writing if possible, because locks on network file systems need that. Returns 0 or a
- * journal_state. */
+/* Opens the file for writing if possible, because locks on network file systems need that. Returns a journal_state. */
 static int journal_load(struct journal_file *file, const char *path, struct error *error)
 {
     struct stat status;
@@ -103,8 +102,7 @@ int journal_compare(const struct journal_head *there, const struct journal_head 
         if (strcmp(was, is) != 0)
             return journal_refuse(path, was, is, error);
     }
-    if (there->loop.first == here->loop.first &&
-        there->loop.count == here->loop.count) /* The loops are equal: only the heads differ. */
+    if (there->loop.first == here->loop.first && there->loop.count == here->loop.count)
         return 0;
     return error_set(error, "%.150s: is the journal of another job: its loop is %llu:%llu there and %llu:%llu here",
                      path, (unsigned long long)there->loop.first, (unsigned long long)there->loop.count,
@@ -170,7 +168,7 @@ static int replace(struct journal *journal, struct error *error)
     int fd = open(journal->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return journal_fail(journal, "cannot create", error);
-    file_lock(fd); /* No other process knows the new file yet. */
+    file_lock(fd); /* No other process knows this file yet. */
     if (write_whole(journal, fd, &size, &crc) < 0 || rename(journal->temporary, journal->path) < 0) {
         journal_fail(journal, "cannot write", error);
         unlink(journal->temporary);
@@ -264,7 +262,7 @@ int journal_begin(struct journal *journal, const char *path, const struct journa
     return result;
 }
 
-/* Truncates a record that is incomplete or perhaps not on the disk: nothing may follow it. */
+/* Removes a record that may not be completely on the disk, because readers would ignore all records behind it. */
 static int journal_take_back(struct journal *journal, struct error *error)
 {
     journal_fail(journal, "cannot write", error);
@@ -275,8 +273,8 @@ static int journal_take_back(struct journal *journal, struct error *error)
     return -1;
 }
 
-/* Adds the ranges, for which journal_append() has reserved room. If memory is missing to split entries of deaths, these
- * stay: readers ignore deaths of done iterations. */
+/* journal_append() has reserved room for the ranges. If memory runs out while entries of deaths are split, the entries
+ * stay, and readers ignore deaths of done iterations. */
 static void journal_note(struct journal *journal, const struct range *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -387,7 +385,7 @@ int journal_append_point(struct journal *journal, const struct journal_point *po
         return -1;
     }
     if (has_grown(journal))
-        replace(journal, NULL); /* On failure the long journal stays. */
+        replace(journal, NULL);
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal in bytes: see journal_format.h. */
+/* Journals as bytes: see journal_format.h. */
 #include "common/job/journal_format.h"
 
 #include "common/util/crc.h"
@@ -13,11 +13,10 @@ static const char magic[8] = {'H', 'D', 'S', 'S', 'J', 'R', 'N', 'L'};
 
 enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, FIRST_AT = 16, COUNT_AT = 24, TEXT_AT = 32, CRC_BYTES = 4 };
 enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 12, LIST_AT = 16 };
-/* Flag of a record of deaths, in its number of ranges. */
 #define DEATHS_MARK 0x80000000u
-/* Flag in the number of deaths: some were of supermasters. */
+/* some of the deaths were of supermasters */
 #define SHARED_MARK 0x80000000u
-/* Flag of a recovery point, whose length is in units of JOURNAL_RANGE_BYTES. */
+/* Flag of a recovery point. The rest of the word is its length, in units of JOURNAL_RANGE_BYTES. */
 #define POINT_MARK     0x40000000u
 #define GROWTH_MARK    (DEATHS_MARK | POINT_MARK)
 #define GROWTH_VERSION 3
@@ -134,8 +133,6 @@ static bool is_inside(const struct range *loop, const struct range *range)
            range->first - loop->first <= loop->count - range->count;
 }
 
-/* Adds the ranges of a record, or sets `reason`. HDSS does not write ranges outside the loop or ranges that are done
- * already. */
 static int add_ranges(struct journal_content *content, const unsigned char *record, size_t count,
                       enum journal_decoded *reason)
 {
@@ -223,7 +220,6 @@ static int add_growth(struct journal_content *content, const unsigned char *reco
     return 0;
 }
 
-/* Reads the end, which is valid only after records of the whole loop. */
 static int add_end(struct journal_content *content, const unsigned char *record, enum journal_decoded *reason)
 {
     content->final_bytes = wire_get64(record + DIGEST_AT);
@@ -246,7 +242,6 @@ static enum journal_decoded forget_done(struct journal_content *content)
 static size_t take_record(struct journal_content *content, const unsigned char *record, size_t left, uint32_t version,
                           uint32_t *crc, enum journal_decoded *reason)
 {
-    /* flags of the first word */
     const uint32_t marks = version > JOURNAL_VERSION_LEAST ? DEATHS_MARK | POINT_MARK : 0;
     if (left < JOURNAL_RECORD_BYTES)
         return 0;

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* The byte format of journals. Pure.
  *
- * A file is a head and records, all integers little-endian:
+ * A file is a head and records. All integers are little-endian:
  *     head     "HDSSJRNL"  u32 version  u32 bytes of the text  u64 first  u64 count  the text  u32 CRC
  *     record   u32 ranges  u32 CRC  u64 digest  { u64 first  u64 count } of each range
- *     deaths   u32 ranges and 2^31  u32 CRC  u32 deaths  u32 processes  { u64 first  u64 count } of each range
- *     point    u32 n and 2^30  u32 CRC  u64 at  u64 bytes  the bytes  0 up to n times 16 bytes behind `at`
- *     growth   u32 1 and 2^31 and 2^30  u32 CRC  u64 inputs  u64 first  u64 count
+ *     deaths   u32 ranges + 2^31  u32 CRC  u32 deaths  u32 processes  { u64 first  u64 count } of each range
+ *     point    u32 n + 2^30  u32 CRC  u64 at  u64 bytes  the bytes  zeros, so that n times 16 bytes follow `at`
+ *     growth   u32 1 + 2^31 + 2^30  u32 CRC  u64 inputs  u64 first  u64 count
  *     end      u32 0  u32 CRC  u64 bytes of the final files
  *
- * The text names the job: lines "what=value", each ended by a NUL. [first, first + count) is the loop. A record lists
- * ranges that are done and stored, and their share of the checksum of the results. A record of deaths counts the
- * workers, and the child processes of workers, that died while they computed the ranges; the supermasters that died
- * meanwhile count as workers, and 2^31 is added then. The latest record counts until the ranges are done. A recovery
- * point contains the boundary data at an iteration of a loop with dependencies, from which the loop can be continued. A
- * growth gives a new length of the loop, and a digest of the inputs up to it. An end says that all is done and the
- * final files exist. Version 1 has no deaths and points, version 2 no growths, version 3 no end, version 4 no deaths of
- * supermasters; all are readable. A CRC covers all bytes of its head or record except itself and starts with the
- * preceding CRC, so that a record is valid only at its original place. Nothing after the first invalid byte, or after
- * an end, is read. Ranges never overlap: each iteration is committed once. */
+ * The text names the job by lines "what=value", each ended by a NUL. [first, first + count) is the loop.
+ *
+ * A record lists ranges that are done and stored, and their share of the checksum of the results. A record of deaths
+ * counts the workers, and the child processes of workers, that died while they computed the ranges. Supermasters that
+ * died meanwhile count as workers, and 2^31 is added to `deaths` then. The latest record of deaths counts until the
+ * ranges are done. A recovery point contains the boundary data at an iteration, from which a loop with dependencies can
+ * continue. A growth gives a new length of the loop and a digest of the inputs up to it. An end says that all is done
+ * and that the final files exist.
+ *
+ * Versions 1 to 4 are readable, too: version 1 has no deaths and points, version 2 no growths, version 3 no end,
+ * version 4 no deaths of supermasters. A CRC covers all bytes of its head or record except itself, and starts with the
+ * preceding CRC, so a record is valid only at its original place. Readers stop at the first invalid byte and after an
+ * end. Ranges never overlap, because each iteration is committed once. */
 #pragma once
 
 #include "common/service/poison.h"
@@ -28,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raise this when the layout, the lines of the text or the digest change. */
+/* Raise this if the layout, the lines of the text or the digest change. */
 #define JOURNAL_VERSION       5
 #define JOURNAL_VERSION_LEAST 1
 
@@ -36,9 +39,9 @@
 #define JOURNAL_RECORD_BYTES 16
 #define JOURNAL_RANGE_BYTES  16
 #define JOURNAL_POINT_MAX    (((UINT64_C(1) << 30) - 1) * JOURNAL_RANGE_BYTES - 8)
-/* At most 64 parameters, each up to the length of a file name. */
+/* Enough for 64 parameters that are as long as a file name. */
 #define JOURNAL_TEXT_MAX (1u << 20)
-/* Counts of deaths saturate here. */
+/* Higher counts of deaths are recorded as this one. */
 #define JOURNAL_DEATHS_MAX 1000000u
 
 /* Boundary data of a loop with dependencies before iteration `at`: data[bytes]. */
@@ -48,18 +51,17 @@ struct journal_point {
     const unsigned char *data;
 };
 
-/* Length of a loop at some time, and the digest of the inputs of its first `count` iterations. */
 struct journal_growth {
     uint64_t count;
     uint64_t inputs;
 };
 
-/* A loop that may grow has an initial length of 0, and its iterations as growths. */
+/* If the loop may grow, `loop` has the length 0, and `growths` has its iterations. */
 struct journal_head {
     const char *text;
     size_t text_bytes;
     struct range loop;
-    const struct journal_growth *growths; /* [growth_count] ascending, beyond loop.count; written after the head */
+    const struct journal_growth *growths; /* [growth_count] ascending; written after the head */
     size_t growth_count;
 };
 
@@ -84,9 +86,9 @@ static inline size_t journal_point_size(uint64_t bytes)
     return journal_record_size((size_t)((8 + bytes + JOURNAL_RANGE_BYTES - 1) / JOURNAL_RANGE_BYTES));
 }
 
-/* These write to `out`, which must have room: a head, a record of `count` ranges, the deaths of the range in `deaths`
- * (`deaths` of workers, `failures` of child processes; not both 0), a growth of the loop that begins at `first`, a
- * recovery point, or an end of JOURNAL_RECORD_BYTES. They return the CRC for the next record. */
+/* These functions write to `out`, which must have room, and return the CRC for the next record. `deaths` counts deaths
+ * of workers, and `failures` those of their child processes; not both are 0. A growth names the beginning of the loop,
+ * `first`. */
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
@@ -96,33 +98,34 @@ uint32_t journal_point_put(const struct journal_point *point, uint32_t before, u
 uint32_t journal_end_put(uint64_t bytes, uint32_t before, unsigned char *out);
 
 struct journal_content {
-    struct journal_head head; /* the text borrows from the bytes, the growths are those below */
+    struct journal_head head; /* its text borrows from the bytes */
     struct journal_growth *growths;
     size_t growth_room;
     struct ranges done;
-    struct poison_set deaths;     /* of iterations that are not done */
-    struct journal_point *points; /* [point_count] in file order; the list is owned, the data borrow from the bytes */
+    struct poison_set deaths;
+    /* [point_count] in the order of the file; the array is owned, the data borrow from the bytes */
+    struct journal_point *points;
     size_t point_count, point_room;
     uint64_t digest;
     bool is_over;
     uint64_t final_bytes;
-    size_t valid; /* valid bytes; the rest is truncated or corrupted */
+    size_t valid; /* The bytes from here on are truncated or corrupted. */
 };
 
 enum journal_decoded {
-    JOURNAL_GOOD, /* `content` has the head and all records up to `valid` */
+    JOURNAL_GOOD,
     JOURNAL_FOREIGN,
     JOURNAL_OTHER_VERSION,
-    JOURNAL_BAD_HEAD,    /* truncated or corrupted before the first record */
-    JOURNAL_CONTRADICTS, /* a valid record contradicts others: not written by HDSS */
+    JOURNAL_BAD_HEAD,
+    JOURNAL_CONTRADICTS, /* a valid record contradicts others; HDSS does not write such a file */
     JOURNAL_NO_MEMORY,
 };
 
-/* Accepts any bytes. `content` must be released by journal_content_fini() in any case. */
+/* Accepts any bytes. The caller calls journal_content_fini() whatever the result is. */
 enum journal_decoded journal_decode(struct journal_content *content, const unsigned char *bytes, size_t size);
-/* Returns the last point, of `bytes`, from which a loop with dependencies of the given distance can be continued, or
- * NULL. It is not beyond the first iteration that is not done, and either at it or at least `distance` before it,
- * because the iterations in between form a chunk. */
+/* Returns the last point, of `bytes`, from which a loop with dependencies of the given distance can continue, or NULL.
+ * The point is at the first iteration that is not done, or at least `distance` before it, because the iterations in
+ * between form a chunk. */
 const struct journal_point *journal_find_point(const struct journal_content *content, uint64_t distance,
                                                uint64_t bytes);
 void journal_content_fini(struct journal_content *content);

@@ -16,13 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Time limit for one address. */
+/* Time limits of one attempt: for the last address of a ticket, and for each earlier one, which is mostly a local
+ * socket. */
 #define ATTEMPT_NS       UINT64_C(3000000000)
-#define LOCAL_ATTEMPT_NS UINT64_C(500000000) /* for a local socket, if there is a port as well */
+#define LOCAL_ATTEMPT_NS UINT64_C(500000000)
 
 struct way_to_set {
     struct ticket ticket;
-    bool has_key; /* otherwise a local socket needs no key, and a port uses a munge credential */
+    bool has_key; /* false: a local socket needs no key, and a port uses a munge credential */
 };
 
 struct pod {
@@ -31,9 +32,9 @@ struct pod {
 };
 
 struct attempts {
-    bool is_absent;     /* at least one address does not answer */
-    bool is_refused;    /* the set rejects the pod, or the check failed */
-    struct error other; /* set if something else answers at an address */
+    bool is_absent;
+    bool is_refused; /* the set rejects the pod, or the check failed */
+    struct error other;
 };
 
 #define FROM_ELSEWHERE                                                                                                 \
@@ -64,7 +65,6 @@ static int find_way(struct way_to_set *way, const char *set, struct error *error
     way->has_key = true;
     if (ticket_read(&way->ticket, set, error) < 0)
         return -1;
-    /* At least one address must be reachable from this machine. */
     for (size_t i = 0; i < way->ticket.count; i++)
         if (ticket_leads_from_here(&way->ticket, &way->ticket.addresses[i]))
             return 0;
@@ -98,9 +98,9 @@ static void try_address(struct pod *pod, const struct streams_setup *setup, cons
         attempts->other = *error;
 }
 
-/* Tries the addresses in turn: an address of another machine may belong to something else on this one (bridges, NAT),
- * while a later one leads to the set. False if the pod has joined or was rejected, or if all answers came from
- * others. */
+/* Tries one address after the other. An address of another machine may belong to something else on this one (bridges,
+ * NAT), although a later address leads to the set. Returns true if it is worth trying again: the pod has neither joined
+ * nor been rejected, and at some address nothing answered. */
 static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct way_to_set *way, struct error *error)
 {
     struct error unread;
@@ -119,14 +119,13 @@ static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct
     }
     if (pod->streams != NULL || attempts.is_refused)
         return false;
-    if (attempts.other.text[0] != '\0') /* This tells more than that nothing answers. */
+    if (attempts.other.text[0] != '\0')
         *error = attempts.other;
     return attempts.is_absent;
 }
 
-/* Joins a set for all ranks of the launch. `set` is a ticket file, whose addresses are tried in turn (local sockets
- * only on the ticket's machine), or a local socket, or a port with a munge credential. If none answers, all are tried
- * again, with the file read again, for `patience_ns`. */
+/* Joins a set for all ranks of the launch. `set` is a ticket file, a local socket, or a port with a munge credential.
+ * If an address does not answer, the file is read again and all addresses are tried again, for `patience_ns`. */
 static struct pod *pod_join(struct runtime *runtime, const char *set, uint64_t patience_ns, struct error *error)
 {
     struct way_to_set way;

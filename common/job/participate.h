@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of masters and workers: join, receive the job, run it, leave. */
+/* The life of masters and workers: they join, receive the job, run it, and leave. */
 #pragma once
 
 #include "common/job/startup.h"
@@ -8,9 +8,9 @@
 
 struct participant {
     enum role role;
-    bool has_threads; /* see struct introduction */
-    /* Ticket of the set that a master joins as a pod, borrowed, and how long it waits for the set; NULL: it joins none.
-     */
+    bool has_threads;
+    /* The ticket of the set that a master joins as a pod, and how long it waits for the set. The ticket is borrowed;
+     * NULL: it joins no set. */
     const char *ticket;
     uint64_t patience_ns;
     /* Runs the job with command line word[words]. Returns the exit status. */
@@ -18,5 +18,5 @@ struct participant {
     void *context;
 };
 
-/* Returns the exit status. `startup` has taken the command line; participate() releases it. */
+/* `startup` has read the command line; participate() releases it. Returns the exit status. */
 int participate(const struct participant *participant, struct startup *startup, int argc, char **argv);

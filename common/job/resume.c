@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of an earlier run: see resume.h. */
+/* Resuming an earlier run: see resume.h. */
 #include "common/job/resume.h"
 
 #include "common/config/element_type.h"
@@ -28,7 +28,6 @@ static void add_line(struct text *text, const char *what, const char *value)
         text->data[text->length - 1] = '\0';
 }
 
-/* For example "4096 x uint16". */
 static void add_record(struct text *text, const struct hdss_loop *loop)
 {
     char value[64];
@@ -45,23 +44,23 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* True if the loop may be longer when the run is resumed, and is compared by the part that existed: it grows, or the
- * kernel can digest the beginning of its inputs. */
+/* True if a resumed run may have more iterations: the loop grows, or the kernel can digest the beginning of its
+ * inputs. */
 static bool may_become_longer(const struct job_setup *setup)
 {
     return setup->kernel->inputs != NULL || setup->loop.grows;
 }
 
-/* Sets the digest of the inputs of the first `iterations` of the whole loop, or of all if the kernel provides no
- * other. */
+/* The digest covers the inputs of the first `iterations` of the whole loop, or all inputs if the kernel has no
+ * inputs(). */
 static int digest_inputs(const struct job_setup *setup, uint64_t iterations, uint64_t *digest, struct error *error)
 {
     *digest = setup->loop.inputs;
     return setup->kernel->inputs != NULL ? kernel_inputs(setup->kernel, setup->values, iterations, digest, error) : 0;
 }
 
-/* Writes all that determines the results and their place. The output is named without its folder, so that both can be
- * moved. Of a loop that may grow only the start of its inputs is included. */
+/* Writes all that determines the results and their places. The output is named without its folder, so the user may move
+ * both files. If the loop may grow, only the inputs common to all iterations are included. */
 static char *name_job(const struct job_setup *setup, size_t *bytes, struct error *error)
 {
     uint64_t inputs;
@@ -188,7 +187,7 @@ static uint64_t percent(const struct journal_content *content)
     return count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100;
 }
 
-/* Resuming a complete journal is useful, too: the final file may be missing if the end of the run failed. */
+/* Even a complete journal is of use: if the end of the run failed, the final file may be missing. */
 static bool is_worth_something(const struct journal_content *content)
 {
     return ranges_total(&content->done) > 0;
@@ -207,7 +206,7 @@ static int refuse_old(const char *path, uint64_t percent, struct error *error)
                      path, percent);
 }
 
-/* A new run does not destroy a run that could be resumed, except with --overwrite. */
+/* Only --overwrite destroys a run that could be resumed. */
 static int check_old(struct resume *resume, const char *path, const struct job_setup *setup, struct error *error)
 {
     struct journal_file file;
@@ -232,8 +231,8 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
     return result;
 }
 
-/* The earlier run with variable output is complete: its output is in the final files, or still in parts (not joined, or
- * killed). The present run may want the other form, or more iterations. */
+/* The earlier run had variable output and is complete. Its output is in the final files, or still in parts because it
+ * was not joined or the run was killed. The present run may want the other form, or more iterations. */
 static int look_at_parts(struct resume *resume, const struct job_setup *setup, bool has_more, struct error *error)
 {
     const int found = results_look(setup->job.output, &setup->loop, error);
@@ -245,7 +244,6 @@ static int look_at_parts(struct resume *resume, const struct job_setup *setup, b
     return 0;
 }
 
-/* Checks a run whose journal has an end. If its output is missing, the run begins anew. */
 static int look_at_end(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     const uint64_t before = journal_loop(&resume->earlier.content.head).count;
@@ -277,7 +275,6 @@ static int look_at_end(struct resume *resume, const struct job_setup *setup, str
     return 0;
 }
 
-/* --resume without a journal: begins anew unless there is an output. */
 static int check_start(const struct job_setup *setup, const char *path, struct error *error)
 {
     if (!setup->collect || !results_exist(setup->job.output, &setup->loop))
@@ -288,8 +285,8 @@ static int check_start(const struct job_setup *setup, const char *path, struct e
                      setup->job.output, path);
 }
 
-/* Finds the part of the earlier run that can be used: all, unless parts are missing. Sizes are compared. If nothing is
- * left to compute the parts are also read, because the final files are made from them. Returns 1 if only the ranges in
+/* Finds the usable part of the earlier run: all, unless parts are missing or have a wrong size. If nothing is left to
+ * compute, the parts are read as well, because the final files are made from them. Returns 1 if only the ranges in
  * `sound` can be used. */
 static int find_sound(const struct journal_content *content, const struct job_setup *setup, struct ranges *sound,
                       uint64_t *digest, struct error *error)
@@ -306,7 +303,8 @@ static int find_sound(const struct journal_content *content, const struct job_se
     return ranges_total(sound) < done;
 }
 
-/* Lets chunks be computed again that are missing or damaged. If nothing exists at all, the run is rejected later. */
+/* Lets iterations be computed again if their output is missing or damaged. If no output exists at all, the run is
+ * rejected later. */
 static int forget_missing(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name,
                           struct error *error)
 {
@@ -360,7 +358,8 @@ int resume_find_failed(const struct resume *resume, const struct job_setup *setu
     return results_find_failed(setup->job.output, &setup->loop, done, failed, &digest, error);
 }
 
-/* Iterations that killed their processes are tried again, isolated if workers died. */
+/* Gives iterations that killed their processes another try. If they killed ISOLATED_DEATHS workers or more, it is an
+ * isolated one. */
 static int forgive_deaths(struct resume *resume, struct error *error)
 {
     struct poison_set *known = &resume->earlier.content.deaths, forgiven = {0};
@@ -422,7 +421,6 @@ int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps
                                     : check_old(resume, resume->path, setup, error);
 }
 
-/* A run whose journal lists done iterations must not begin anew. */
 static int check_absent(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     uint64_t done = ranges_total(&resume->earlier.content.done);
@@ -440,7 +438,6 @@ static bool holds_something(const char *path)
     return stat(path, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0;
 }
 
-/* Results of an earlier run are replaced only on request. */
 static int check_free(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     if (setup->job.earlier != JOB_EARLIER_REFUSE || resume->has_begun)
@@ -469,8 +466,8 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
                : results_check_place(setup->job.output, &setup->loop, error);
 }
 
-/* In a loop with dependencies, selects the recovery point to continue from. If chunks would be shorter than the
- * distance of the dependencies, the journal belongs to another loop. */
+/* Selects the recovery point from which a loop with dependencies continues. If done ranges, or the gaps between them,
+ * are shorter than the distance of the dependencies, the journal contradicts itself. */
 static int take_point(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
@@ -531,7 +528,7 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
     char beside[JOB_JOURNAL_PATH_MAX];
     path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
-        unlink(beside); /* The output that it describes is replaced. */
+        unlink(beside); /* The output that this journal describes is replaced. */
     assert(!resume->is_over && "nothing is left to do");
     if (resume->path[0] == '\0')
         return 0;
@@ -644,7 +641,8 @@ void resume_conclude(struct resume *resume, const struct job_setup *setup, bool 
     struct stat output;
     const bool is_device = setup->collect && stat(setup->job.output, &output) == 0 && !S_ISREG(output.st_mode);
     const bool is_kept = is_right && !is_device && journal_end(&resume->journal, bytes, &unused) == 0;
-    resume_end_journal(resume, !is_kept); /* Without its end the journal is removed, because the files are complete. */
+    /* If the journal gets no end it is removed, because the files are complete. */
+    resume_end_journal(resume, !is_kept);
 }
 
 void resume_give_up(struct resume *resume)

@@ -68,7 +68,8 @@ int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers,
 
 int root_check(struct root *root, bool keeps_journal)
 {
-    root->grows = root->setup.loop.grows && !root->setup.job.found.is_counted; /* root_note_added() counts these. */
+    /* root_note_added() says when a counted loop grows. */
+    root->grows = root->setup.loop.grows && !root->setup.job.found.is_counted;
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
     return resume_take(&root->resume, &root->setup, root->err, root->name, &root->error);
@@ -221,8 +222,8 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
     return result;
 }
 
-/* Makes the final files and syncs them if required. If the run is done all results must exist. With --join no the parts
- * remain for other programs, which may have removed some: only what failed is read. */
+/* If the run is done, all results must exist. With --join no the parts remain for other programs, which may have
+ * removed some, so only the failures are read. */
 static int root_convert(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
@@ -271,11 +272,11 @@ static int finish_output(struct root *root, int status)
     return status == EXIT_STATUS_DONE && ranges_total(&root->failed) > 0 ? EXIT_STATUS_TASKS : status;
 }
 
-/* At the latest here, a journal that could not be written is reported. */
 static int root_check_journal(struct root *root, int status)
 {
     const char *failure = root->resume.failure.text;
-    if (failure[0] == '\0' && record_growth(root, &root->error) < 0) /* A resumed run reports its growth. */
+    /* A resumed run may have grown without recording anything yet. */
+    if (failure[0] == '\0' && record_growth(root, &root->error) < 0)
         root->resume.failure = root->error;
     if (failure[0] == '\0' || status == EXIT_STATUS_FAILED)
         return status;
@@ -283,7 +284,7 @@ static int root_check_journal(struct root *root, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* Removes the parts from which the final files were made. With --join no the parts are the output. */
+/* With --join no the parts are the output, so they stay. */
 static void remove_parts(const struct root *root)
 {
     const struct job_setup *setup = &root->setup;
@@ -305,7 +306,7 @@ int root_finish_output(struct root *root, int status)
     return status;
 }
 
-/* The journal is completed first; then the parts are not needed. */
+/* The parts are needed until the journal is completed. */
 void root_clear_away(struct root *root, int status)
 {
     if (root->resume.path[0] != '\0' && root->complete) {

@@ -90,7 +90,7 @@ int set_rank_run(struct runtime *runtime, unsigned words, char *const *word, con
     struct set_rank rank = {.runtime = runtime, .role = role, .topology = group(runtime, words, word, &options)};
     const struct job_source source = {.context = &rank, .announced = take_job};
     if (rank.topology == NULL)
-        exit(EXIT_STATUS_FAILED); /* The launcher ends the other ranks. */
+        exit(EXIT_STATUS_FAILED);
     rank.link = link_open(runtime);
     if (rank.link == NULL)
         return EXIT_STATUS_FAILED;

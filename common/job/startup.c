@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command-line start of a daemon: see startup.h. */
+/* The command line of a daemon before MPI starts: see startup.h. */
 #include "common/job/startup.h"
 
 #include "common/config/options.h"
@@ -16,7 +16,7 @@ static char *format_line(const char *before, const char *between, const char *af
     return asprintf(&text, "%s%s%s\n", before, between, after) < 0 ? NULL : text;
 }
 
-/* A page of --help would end the whole launch with status 0 and nothing computed. */
+/* A page would end the whole launch with status 0 although nothing was computed. */
 static bool refuse_page(struct startup *startup, int parsed)
 {
     if ((parsed != OPTIONS_HELP && parsed != OPTIONS_VERSION) || !launched_beside_others())

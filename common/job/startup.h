@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command line of a daemon before MPI starts: pages of --help and --version, and errors, which only one rank prints for
+/* The command line of a daemon before MPI starts. Only one rank prints a page for --help or --version, or an error, for
  * all. */
 #pragma once
 
@@ -9,13 +9,12 @@
 
 struct startup {
     const char *program, *version;
-    int status; /* status for the hello: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
-    char *text; /* page or error to print; owned; NULL: nothing to print */
+    int status; /* what the hello says: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
+    char *text; /* a page or an error to print; owned; NULL: none */
 };
 
-/* Takes the result of parsing: 0, OPTIONS_HELP, OPTIONS_VERSION or -1 with `error`. */
 void startup_take(struct startup *startup, int parsed, const struct error *error, char *(*help)(void));
 
-/* Without a launcher, prints the page or error at once and returns true with the exit status. */
+/* If no launcher has started this process, prints the page or error at once and returns true with the exit status. */
 bool startup_ends_here(const struct startup *startup, int *status);
 void startup_fini(struct startup *startup);

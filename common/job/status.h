@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The channel for a run's exit status, summary and progress to `hdss run`. It is needed because an MPI launcher may
- * return any status when ranks die, and may drop their last output.
+ * return any status if ranks die, and may drop their last output.
  *
- * `hdss run` names a pipe in the environment, and the ranks write lines to it. The supermaster writes STATUS_BEGUN
- * after all ranks have joined, with its process, which is watched from then on; STATUS_DRAINING after a signal;
- * STATUS_OVER after the loop, before the results are finished; and STATUS_END with its status after that, before it
- * leaves MPI, preceded by STATUS_AGAIN if the run failed and can be restarted. If the supermaster is lost, one rank of
- * its machine writes a STATUS_RAN for each worker there that has run a task. Without a supermaster rank 0 writes the
- * first and the last of these. Other ranks write STATUS_END only if their status is not 0. The summary and the progress
- * line have pipes of their own, because launchers may forward only whole lines and the progress line has no end. If a
- * variable is not set nothing is written. */
+ * `hdss run` names a pipe in the environment, and the ranks write lines to it. The supermaster writes STATUS_BEGUN with
+ * its process after all ranks have joined; `hdss run` watches that process from then on. It writes STATUS_DRAINING
+ * after a signal, STATUS_OVER after the loop, and STATUS_END with its status after the results are finished and before
+ * it leaves MPI. If the run failed and can be restarted, STATUS_AGAIN precedes STATUS_END. If the supermaster is lost,
+ * one rank of its machine writes a STATUS_RAN for each worker there that has run a task. Without a supermaster rank 0
+ * writes STATUS_BEGUN and STATUS_END. Other ranks write STATUS_END only if their status is not 0.
+ *
+ * The summary and the progress line have pipes of their own, because launchers may forward only whole lines and the
+ * progress line has no end. If a variable is not set, nothing is written. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -20,7 +21,8 @@
 #define STATUS_VARIABLE   "HDSS_STATUS_FILE"
 #define SUMMARY_VARIABLE  "HDSS_SUMMARY_FILE"
 #define PROGRESS_VARIABLE "HDSS_PROGRESS_FILE"
-/* Value of the variables if /proc is not mounted, so that the pipe has no path: the inherited descriptor. */
+/* The variables have this value if /proc is not mounted, so that the pipe has no path. Ranks then inherit its
+ * descriptor. */
 #define STATUS_DESCRIPTOR "descriptor:%d"
 
 /* A longer summary may not fit in the pipe. */
@@ -30,17 +32,16 @@
  * them. */
 #define SURVIVAL_VARIABLE "HDSS_RANKS_MAY_END"
 
-/* Lines, each between two newlines. Empty and unknown lines are ignored. */
-#define STATUS_BEGUN    "begun %d" /* process of the supermaster */
+#define STATUS_BEGUN    "begun %d"
 #define STATUS_DRAINING "draining"
 #define STATUS_OVER     "over"
 #define STATUS_AGAIN    "again" /* the run has lost a rank that it needs */
-/* First and count of the latest tasks of a worker, and the format for sscanf(). */
+/* The first and the count of the latest tasks of a worker; the second format is for sscanf(). */
 #define STATUS_RAN      "ran %" PRIu64 " %" PRIu64
 #define STATUS_RAN_READ "ran %" SCNu64 " %" SCNu64
-#define STATUS_END      "%s %d%s" /* role, status, STATUS_DEGRADED or nothing */
-#define STATUS_LEAD     "lead"    /* role of the supermaster, or of rank 0 without a supermaster */
-#define STATUS_DEGRADED " lossy"  /* a rank was lost: the others leave without waiting for each other */
+#define STATUS_END      "%s %d%s" /* role, exit status, then STATUS_DEGRADED or nothing */
+#define STATUS_LEAD     "lead"
+#define STATUS_DEGRADED " lossy" /* a rank was lost: the others leave without waiting for each other */
 
 bool status_may_lose_ranks(void);
 void status_tell_begun(void);

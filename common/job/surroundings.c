@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Entering the surroundings of a job: see surroundings.h. Folders are held as descriptors, so that a renamed folder is
- * still the same one. */
+/* Entering the surroundings of a job: see surroundings.h. A folder is held by a descriptor, so it stays the same one if
+ * it is renamed. */
 #include "common/job/surroundings.h"
 
 #include "common/config/job.h"

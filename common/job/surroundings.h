@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Environment variable with the number of the run or set, drawn by the supermaster and added to each announced job.
- * Ranks of other launches recognize by it that they belong together. Tasks do not inherit it. */
+/* Environment variable with the number of the run or set, which the supermaster draws and adds to each announced job.
+ * Ranks of other launches compare it to know that they belong together. Tasks do not inherit it. */
 #define SESSION_VARIABLE "HDSS_SESSION"
 
 struct surroundings {
@@ -21,24 +21,23 @@ struct surroundings {
     char *const *environment; /* ends with NULL; borrowed */
 };
 
-/* The surroundings of the process, to which it returns. A kernel may have changed the arithmetic and signal
- * settings. */
+/* The surroundings of the process, to which it returns. A kernel may change the arithmetic and signal settings
+ * meanwhile. */
 struct surroundings_before {
     int folder; /* descriptor; -1: nothing was entered */
     mode_t umask;
     char **environment;
-    fenv_t arithmetic; /* mainly the rounding mode */
+    fenv_t arithmetic;
     sigset_t signals;
 };
 
 #define SURROUNDINGS_NONE ((struct surroundings){.folder = -1})
 
-/* Fails if the folder cannot be entered. */
 int surroundings_open(struct surroundings *surroundings, const char *folder, mode_t umask, char *const *environment,
                       struct error *error);
 
-/* Opens those of a job of a set. With --results here a rank of a pod does not need the job's folder: if it cannot enter
- * that, it stays in the current one. */
+/* Opens the surroundings of a job of a set. With --results here, a rank of a pod stays in the current folder if it
+ * cannot enter that of the job. */
 int surroundings_open_announced(struct surroundings *surroundings, const struct announcement *announced, bool is_of_pod,
                                 struct error *error);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Techniques by name: built-in ones and user plug-ins. A plug-in runs in the process that loads it: the rank that cuts
- * the chunks, or a program that computes them for display. */
+/* Finds techniques by name: built-in ones and plug-ins of the user. Only a process that cuts chunks, or shows them,
+ * loads a plug-in. */
 #pragma once
 
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* Like sched_spec_parse(), for built-in techniques and plug-ins: "./mine.so:param=value,...",
- * "python:module.Class:param=value,...". The technique is valid until the process ends. On failure `spec` is
- * unchanged. */
+/* Like sched_spec_parse(), also for plug-ins: "./mine.so:param=value,...", "python:module.Class:param=value,...". The
+ * technique stays valid until the process ends. On failure `spec` is unchanged. */
 int technique_load(struct sched_spec *spec, const char *text, struct error *error);

@@ -19,9 +19,9 @@
 #define LOOK_MS          200
 #define LOG_LOOK_MS      1000
 
-/* Returns a descriptor of the terminal of standard output or error, or of the launcher's, which the caller closes; -1:
- * no terminal. mpirun gives its ranks a pseudo-terminal for their output, so for that only the launcher's stream
- * counts. */
+/* Returns a descriptor of the terminal at a standard stream of this process or of its launcher, which the caller
+ * closes; -1: none. mpirun gives its ranks a pseudo-terminal for standard output, so for that only the launcher's
+ * stream counts. */
 static int terminal_open_terminal(int stream)
 {
     char link[64];

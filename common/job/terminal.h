@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal of the user who launched the run, as far as a rank can find it: under mpirun standard error is a pipe,
- * and /proc shows what mpirun is connected to. */
+/* The terminal of the user who launched the run, as far as a rank can find it. Under mpirun standard error is a pipe,
+ * but /proc shows what mpirun is connected to. */
 #pragma once
 
 #include "common/config/job.h"
@@ -10,8 +10,8 @@
 
 enum terminal_mode {
     TERMINAL_NONE,
-    TERMINAL_IN_PLACE, /* a single line, overwritten */
-    TERMINAL_LINES,    /* a log: a line from time to time */
+    TERMINAL_IN_PLACE,
+    TERMINAL_LINES,
 };
 
 struct terminal {
@@ -19,18 +19,17 @@ struct terminal {
     unsigned width;
     bool utf8;
     bool shown;
-    bool output_too; /* standard output is a terminal as well */
+    bool output_too;
     double next_line_s, line_gap_s, longest_gap_s;
 };
 
 void terminal_init(struct terminal *terminal, const struct job *job);
 
-/* Without a terminal: no progress, default width. */
 void terminal_init_none(struct terminal *terminal);
 
 void terminal_show(struct terminal *terminal, const char *line);
 
-/* True if the next line of the log is due; the gap to the following one begins then. Gaps are equal, or grow with
+/* True if the next line of the log is due, which also schedules the line after it. The gaps are equal, or grow with
  * --progress always. */
 bool terminal_is_due(struct terminal *terminal, double elapsed_s);
 
@@ -39,13 +38,12 @@ void terminal_log(const char *line);
 /* Returns the milliseconds between two updates; 0: none. */
 unsigned terminal_look_ms(const struct terminal *terminal);
 
-/* Writes the time as in "2026-02-28 17:05:09", without the date if it equals that of `today`. */
+/* Writes the time as "2026-02-28 17:05:09", without the date if it is the same day as `today`. */
 enum { TERMINAL_TIME_MAX = 32 };
 const char *terminal_time(time_t when, time_t today, char text[TERMINAL_TIME_MAX]);
 
-/* Removes the overwritten line before other text. */
 void terminal_clear(struct terminal *terminal);
 
-/* Returns the text to print before standard output: it clears the line if both streams are the same terminal, in any
- * order of output. */
+/* Returns the text to print before anything on standard output: it clears the line if both streams are the same
+ * terminal, whichever is written first. */
 const char *terminal_text_start(const struct terminal *terminal);

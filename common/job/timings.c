@@ -30,7 +30,6 @@ void timings_fini(struct timings *timings)
     *timings = (struct timings){0};
 }
 
-/* The joined file names the worker of each chunk and begins with column names. */
 static int timings_write_file(const struct timings *timings, const char *path, bool is_of_all, struct error *error)
 {
     struct text text;

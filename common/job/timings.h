@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The times of a run's chunks, for --record-costs. Each worker writes its own times to a file when it leaves, and the
- * supermaster joins them into one sorted file, which costs_parse() in worker/kernels/costs reads. */
+ * supermaster joins these files into one sorted file, which costs_parse() in worker/kernels/costs reads. */
 #pragma once
 
 #include "common/util/error.h"
@@ -12,7 +12,7 @@
 struct timing {
     uint64_t first, count;
     double us;
-    unsigned worker; /* rank of the worker; set by timings_join() */
+    unsigned worker;
 };
 
 struct timings {
@@ -20,7 +20,7 @@ struct timings {
     size_t length, capacity;
 };
 
-/* Adds a chunk; drops it if memory runs out. */
+/* If memory runs out, the chunk is dropped. */
 void timings_add(struct timings *timings, uint64_t first, uint64_t count, double us);
 void timings_fini(struct timings *timings);
 
@@ -30,5 +30,5 @@ int timings_write_part(const struct timings *timings, const char *path, unsigned
 bool timings_has_part(const char *path, unsigned rank);
 
 /* Joins the existing part files of these ranks into `path` and removes them. Each line names the rank of the worker. If
- * iterations were computed twice, the chunk that begins first counts. */
+ * an iteration was computed twice, the chunk that begins first counts. */
 int timings_join(const char *path, const unsigned *ranks, unsigned count, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for people: three significant digits, a unit, no exponents. Functions return `text`. */
+/* Numbers for people: three significant digits, a unit, no exponents. All functions return `text`. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,16 +9,18 @@
 #define HUMAN_MAX     32
 #define HUMAN_BAR_MAX 60
 
-/* Like "850 us", "12.3 ms", "4.56 s", "3 min 05 s", "2 h 05 min" or "3 d 04 h"; "?" if negative or not finite. */
+/* Writes for example "850 us", "12.3 ms", "4.56 s", "3 min 05 s", "2 h 05 min" or "3 d 04 h"; "?" if negative or not
+ * finite. */
 const char *human_duration(char text[HUMAN_MAX], double seconds);
 
 const char *human_count(char text[HUMAN_MAX], uint64_t count);
 
-/* Like "319", "45.6 k" or "1.23 M", in powers of 1000; "?" below 0 and from 10^21 on. */
+/* Writes for example "319", "45.6 k" or "1.23 M", in powers of 1000; "?" below 0 and from 10^21 on. */
 const char *human_si(char text[HUMAN_MAX], double value);
 
-/* Like "319/s" or "5.10 k/s", and for low rates "12.5/min" or "3/h". */
+/* Writes for example "319/s" or "5.10 k/s", and for low rates "12.5/min" or "3/h". */
 const char *human_rate(char text[HUMAN_MAX], double per_second);
 
-/* A bar that fills `share` of `columns` <= HUMAN_BAR_MAX, in eighths of a column, or with '#' if there is no UTF-8. */
+/* Draws a bar that fills `share` of `columns` (at most HUMAN_BAR_MAX), in eighths of a column, or with '#' without
+ * UTF-8. */
 const char *human_bar(char text[3 * HUMAN_BAR_MAX + 1], double share, unsigned columns, bool utf8);

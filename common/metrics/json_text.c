@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of JSON: see json_text.h. */
+/* JSON values: see json_text.h. */
 #include "common/metrics/json_text.h"
 
 #include <math.h>

@@ -4,10 +4,8 @@
 
 #include <math.h>
 
-/* Half width of the band in standard errors. */
 #define ERRORS_APART 2
 
-/* Least number of rates for a deviation. */
 #define RATES_LEAST 2
 
 void pace_note(struct pace *pace, const struct progress *progress)
@@ -18,8 +16,8 @@ void pace_note(struct pace *pace, const struct progress *progress)
     pace->looks[pace->count++ % PACE_LOOKS] = (struct pace_look){progress->elapsed_s, progress->done};
 }
 
-/* Sets the time-weighted mean of the rates between looks (0 without any) and its standard error. Returns how many rates
- * there are. */
+/* Sets the time-weighted mean of the rates between looks (0 if there are none) and its standard error. Returns the
+ * number of rates. */
 static size_t mean_of_rates(const struct pace *pace, double *mean, double *error)
 {
     const size_t looks = pace->count < PACE_LOOKS ? pace->count : PACE_LOOKS, oldest = pace->count - looks;

@@ -14,12 +14,12 @@
 enum { NAME, BAR, PERCENT, COUNT, RATE, TIME, BUSY, PIECES };
 enum { BAR_MIN = 10, BAR_MAX = 30, GAP = 2 };
 
-/* Order in which pieces are omitted. The bar shrinks first. */
+/* The order in which pieces are omitted. The bar shrinks first. */
 static const int dispensable[] = {NAME, BAR, BUSY, RATE, COUNT, TIME, PERCENT};
 
 struct piece {
     char text[3 * HUMAN_BAR_MAX + 8];
-    unsigned columns; /* 0: omitted */
+    unsigned columns;
 };
 
 static double share_done(const struct progress *progress)
@@ -40,7 +40,7 @@ static void make_bar(struct piece *piece, const struct progress *progress, unsig
     piece->columns = columns + 2;
 }
 
-/* The percentage is rounded down, so that 100 % means complete; a growing loop has none. */
+/* The percentage is rounded down, so 100 % means complete. A growing loop has none. */
 static void make_percent(struct piece *piece, const struct progress *progress)
 {
     if (progress->grows)
@@ -123,10 +123,10 @@ static void make_pieces(struct piece pieces[PIECES], const struct progress *prog
         pieces[i].columns = (unsigned)strlen(pieces[i].text);
 }
 
-/* Returns the width of the bar after all pieces but the name; constant while the texts keep their lengths. */
+/* The width must not depend on the name, and stays the same while the other texts keep their lengths. */
 static unsigned bar_columns(const struct piece pieces[PIECES], unsigned width)
 {
-    unsigned others = columns_of(pieces) - pieces[NAME].columns + 2; /* both ends of the bar */
+    unsigned others = columns_of(pieces) - pieces[NAME].columns + 2;
     unsigned room = width > others ? width - others : 0;
     unsigned wanted = width / 4 < BAR_MAX ? width / 4 : BAR_MAX;
     unsigned columns = room < wanted ? room : wanted;

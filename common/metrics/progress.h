@@ -12,14 +12,14 @@ struct progress {
     const char *name;
     uint64_t done, total;
     uint64_t resumed; /* part of `done` from an earlier run, which does not count for the rate */
-    double elapsed_s; /* time since the first chunk was assigned; 0 before that */
+    double elapsed_s; /* since the first chunk was assigned; 0 before that */
     unsigned busy, workers;
     unsigned lost;
     bool draining;
     bool grows;
 };
 
-/* Writes the line, without a newline, at most `width` columns; less important parts are omitted first. Returns
+/* Writes the line, without a newline, in at most `width` columns; less important parts are omitted first. Returns
  * `line`. */
 const char *progress_line(const struct progress *progress, unsigned width, bool utf8, char line[PROGRESS_LINE_MAX]);
 
@@ -28,5 +28,5 @@ double progress_rate(const struct progress *progress);
 /* Returns the seconds to the end at this rate; negative if unknown. */
 double progress_left_s(const struct progress *progress);
 
-/* Writes the progress as a log line; `end` is the expected time of day of the end, NULL if unknown. Returns `line`. */
+/* Writes the progress as a log line. `end` is the expected time of day of the end, NULL if unknown. Returns `line`. */
 const char *progress_log(const struct progress *progress, const char *end, char line[PROGRESS_LINE_MAX]);

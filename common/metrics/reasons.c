@@ -12,7 +12,7 @@
 
 #define COMMAND_LEAST 20
 #define SIGNALS_MAX   1024
-/* Prefix of messages from the kernel among a task's errors. */
+/* The kernel exec puts this before its own lines in a task's error output. */
 #define NOTE_START "hdss: task "
 
 static enum reason_kind kind_of(const struct task_row *row)
@@ -65,7 +65,8 @@ static struct task_text without_note(struct task_text line)
 static void set_example(struct reason *reason, const struct task_row *row, const void *errors, size_t length)
 {
     struct task_text rest = {errors, length}, line = last_line(&rest), own = without_note(line);
-    if (reason->kind == REASON_TIMEOUT && own.at != line.at) /* The kernel's own line adds nothing to the reason. */
+    /* The line of the kernel repeats the reason, so the line before it tells more. */
+    if (reason->kind == REASON_TIMEOUT && own.at != line.at)
         own = last_line(&rest);
     reason->number = row->number;
     copy_text(reason->command, row->command.at, row->command.length);
@@ -162,7 +163,6 @@ static void cut_text(char *text, size_t columns)
     strcpy(text + (end - text), "...");
 }
 
-/* Adds "command: error" to a line. If that is too long the command, which the user knows, is truncated first. */
 static void add_command(char line[REASON_LINE_MAX], const char *command, const char *error, size_t width)
 {
     char cut[REASON_TEXT_MAX + 4];
@@ -175,7 +175,6 @@ static void add_command(char line[REASON_LINE_MAX], const char *command, const c
     cut_text(line, width);
 }
 
-/* Adds "1 task failed with exit 1: 17 ./fit a.dat: last line of its errors", wrapped. */
 static void add_reason(struct text *text, const struct reason *reason, const char *start, const char *indent,
                        size_t width)
 {

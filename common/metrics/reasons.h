@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reasons of failed tasks: counts equal reasons, with one task as an example. Pure. */
+/* Counts the reasons of failed tasks, with one task as an example of each reason. Pure. */
 #pragma once
 
 #include "common/metrics/task_log.h"
@@ -21,18 +21,17 @@ struct reason {
     enum reason_kind kind;
     int64_t value;
     uint64_t count;
-    /* the first such task */
+    /* the first task that failed for this reason */
     uint64_t number;
-    char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX]; /* `error`: last line of the task's error output */
+    char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX];
 };
 
 struct reasons {
     struct reason items[REASONS_MAX];
     unsigned count;
-    uint64_t others; /* number of failed tasks whose reason did not fit into `items` */
+    uint64_t others;
 };
 
-/* Counts a failed task; errors[length] is its error output. */
 void reasons_add(struct reasons *reasons, const struct task_row *row, const void *errors, size_t length);
 
 bool reasons_know(const struct reasons *reasons, const struct task_row *row);
@@ -40,15 +39,14 @@ bool reasons_know(const struct reasons *reasons, const struct task_row *row);
 void reasons_sort(struct reasons *reasons);
 
 /* Adds lines such as "12 tasks failed with exit 1, e.g. 17 ./fit a.dat: last line of its errors", at most `width`
- * columns wide. The first begins with `first`, the others with `indent`. */
+ * columns wide. The first one begins with `first`, the others with `indent`. */
 void reasons_add_text(const struct reasons *reasons, struct text *text, const char *first, const char *indent,
                       unsigned width);
 
-/* Writes "exit 1", "SIGKILL", "time limit", "not started" or "not kept". Returns `text`. */
 const char *reasons_end_text(const struct task_row *row, char text[REASON_END_MAX]);
 
-/* Writes the last line of a task's errors without the kernel's prefix. Returns `text`. */
+/* Writes the last line of a task's errors, without the prefix that the kernel exec gives its own lines. Returns
+ * `text`. */
 const char *reasons_last_line(char text[REASON_TEXT_MAX], const void *errors, size_t length);
 
-/* Adds "command: error" to a line, truncated at `width` columns. */
 void reasons_line(char line[REASON_LINE_MAX], const struct task_row *row, const char *error, unsigned width);

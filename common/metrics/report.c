@@ -59,23 +59,21 @@ static void compute_shared(struct report *report)
     report->efficiency = report->shared.compute_s / (report->elapsed_s * report->shared.cores);
 }
 
-/* Returns the estimated computing time of the moved iterations: their number times the mean time; 0: nothing
- * measured. */
 static double compute_worth_of_recalls(const struct report *report)
 {
     double iterations = 0, compute_s = 0;
     for (unsigned i = 0; i < report->workers; i++) {
         const struct report_worker *worker = &report->worker_stats[i];
         if (worker->compute_s <= 0)
-            continue; /* This worker was lost, or had no work. */
+            continue;
         iterations += (double)worker->iterations;
         compute_s += worker->compute_s * threads_of(worker);
     }
     return iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
 }
 
-/* Returns the time in which a worker could have computed; for one that joined the time of its presence, or 0 if it was
- * lost. */
+/* Returns the time in which a worker could have computed: for one that joined, the time of its presence, or 0 if it has
+ * left and no chunks of it are known. */
 static double worker_capacity_s(const struct report *report, const struct report_worker *worker)
 {
     if (!worker->is_of_pod)

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum { LABEL_COLUMNS = 22 };
-#define COUNT_MAX    100000000 /* larger counts are abbreviated */
+#define COUNT_MAX    100000000
 #define FAILED_SHOWN 4
 
 struct bar {
@@ -58,7 +58,6 @@ static void add_rate(struct text *text, const struct report *report)
     text_add(text, " in %s (%s)", human_duration(elapsed, report->elapsed_s), rate);
 }
 
-/* The percentage is rounded down, so that 100 % means complete. */
 static double percent_done(const struct report *report)
 {
     return report->iterations > 0 ? floor(1000.0 * (double)count_done(report) / (double)report->iterations) / 10 : 100;
@@ -155,7 +154,6 @@ static void add_simulated(struct text *text, const struct report_simulation *sim
         text_add(text, "\n");
 }
 
-/* Adds for example "mu 1.20 ms, sigma 300 us"; a ratio (swr) has no unit. */
 static void add_measured(struct text *text, const struct report *report)
 {
     const struct technique_param *params = report->technique.technique->params;
@@ -286,7 +284,6 @@ static void add_threads(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
-/* Explains whether efficiency and overhead refer to cores or workers, if there are fewer cores than threads. */
 static void add_sharing(struct text *text, const struct report *report)
 {
     bool few = report->cores > 0 && report->workers > report->cores;
@@ -435,7 +432,6 @@ static void summary_add_ranges(struct text *text, const char *title, const struc
         text_add(text, "%s\n", are_tasks ? "" : " (first:count)");
 }
 
-/* The counts by outcome must add up to the number of tasks. */
 static void add_ledger(struct text *text, const struct report *report)
 {
     uint64_t failed = sum_counts(report->failed_tasks, report->failed_task_count);

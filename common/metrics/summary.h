@@ -7,6 +7,6 @@
 
 #define SUMMARY_BARS_MAX 16
 
-/* Writes several lines with newlines, at most `width` (60 .. 100) columns except for file names and failures. Needs
- * report_compute(). The caller frees the text; NULL if memory runs out. */
+/* Writes several lines, at most `width` (60 .. 100) columns wide except for file names and failures. report_compute()
+ * must have been called. The caller frees the text; NULL if memory runs out. */
 char *summary_text(const struct report *report, unsigned width, bool utf8);

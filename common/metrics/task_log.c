@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-/* Columns before and after the command. */
 enum { COLUMNS_BEFORE = 8, COLUMNS_BEHIND = 8 };
 enum { NUMBER, HOST, STARTED, RUNTIME, SEND, RECEIVED, EXIT, SIGNAL };
 enum { WORKER, NODE, CPU, PEAK, TRIES, END, OUT, ERR };
@@ -25,7 +24,7 @@ enum task_log task_log_kind(const char *line, size_t length)
                                                      : TASK_LOG_NONE;
 }
 
-/* Copies a number without the leading blanks of GNU parallel. */
+/* GNU parallel writes leading blanks. */
 static void number_text(struct task_text text, char number[NUMBER_ROOM])
 {
     while (text.length > 0 && *text.at == ' ') {

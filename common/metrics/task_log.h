@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses lines of task logs: of the kernel exec, and of GNU parallel's --joblog, whose nine columns come first in both.
- * Accepts any bytes. Pure. */
+/* Parses lines of task logs: those of the kernel exec, and those of GNU parallel's --joblog. The nine columns of the
+ * latter come first in both. Accepts any bytes. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct task_row {
     uint64_t received; /* bytes of output including errors */
     int64_t exit, signal;
     struct task_text host, command;
-    /* The members from here on are only in TASK_LOG_HDSS; otherwise they are 0 or empty. */
+    /* Only TASK_LOG_HDSS has this and the members below; otherwise they are 0 or empty. */
     uint64_t worker, node, peak_kib, tries;
     double cpu_s;
     uint64_t out, err;    /* bytes in the files of output and errors */
@@ -35,7 +35,7 @@ struct task_row {
 
 enum task_log task_log_kind(const char *line, size_t length);
 
-/* Reads a line; `length` excludes the newline. False if the line is invalid. */
+/* `length` excludes the newline. False if the line is invalid. */
 bool task_row_read(struct task_row *row, enum task_log kind, const char *line, size_t length);
 
 bool task_row_failed(const struct task_row *row);

@@ -10,18 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-/* The simulations may take TIME_SHARE of the loop's time; one chunk of a candidate takes about SIMULATED_CHUNK_S. */
+/* The simulations may take TIME_SHARE of the loop's time. To simulate one chunk takes about SIMULATED_CHUNK_S. */
 #define TIME_SHARE        0.01
 #define SIMULATED_CHUNK_S 0.5e-6
 
-/* So many chunks may always be simulated: enough for all techniques whose chunks are halved. */
+/* At least this many chunks may be simulated: enough for all techniques whose chunks are halved. */
 #define CHUNKS_PER_WORKER 64
 #define CHUNKS_MIN        20000
-/* No loop has more chunks simulated: all candidates take a second or two. */
+/* No simulation has more chunks, so all candidates together take a second or two. */
 #define CHUNKS_MAX 200000
 
-/* Of a larger machine so many workers are simulated, with a proportionally shorter loop: the result depends on the
- * number of iterations per worker, the differences between workers, and the load of the masters. */
+/* A machine with more workers is simulated with this many, and with a proportionally shorter loop. The result depends
+ * on the number of iterations per worker, the differences between workers, and the load of the masters. */
 #define WORKERS_MAX 512
 
 static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candidates)
@@ -33,8 +33,6 @@ static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candida
     return affordable < CHUNKS_MAX ? (uint64_t)affordable : CHUNKS_MAX;
 }
 
-/* Returns the value of a parameter that a candidate would measure, for one iteration on a worker of mean speed; NaN:
- * unknown. */
 static double known_value(const struct predict_loop *loop, const char *param)
 {
     double mean = predict_least_seconds(loop) * loop->workers / (double)loop->iterations;
@@ -74,17 +72,17 @@ static void list_candidates(struct choice *choice, const struct predict_loop *lo
             (struct candidate){.spec = loop->spec->candidate[i], .name = loop->spec->candidate_text[i]};
 }
 
-/* With recall no technique leaves workers idle for long. In a loop with few iterations per worker, the longest
+/* With recall no technique leaves workers idle for long. In a loop with few iterations per worker the longest
  * iterations decide, and nobody can predict which worker gets them. */
-#define SURE_ITERATIONS 64   /* per worker; below, predictions are not used */
-#define SURE_MARGIN     0.05 /* least difference that counts */
+#define SURE_ITERATIONS 64 /* per worker; predictions for fewer iterations are not used */
+#define SURE_MARGIN     0.05
 
-/* One iteration at a time is accepted although it is so much slower: it protects against slow or stopped workers, which
- * no prediction includes, and against waiting behind long iterations. */
+/* `ss` is chosen even if it is slower by up to this part. It protects against slow or stopped workers, which no
+ * prediction includes, and against waiting behind long iterations. */
 #define SINGLY_MARGIN 0.02
 
-/* If workers differ by this factor and have fewer iterations each, powers must keep slow workers from the last
- * iterations. */
+/* If workers differ by the factor UNEVEN and have fewer than UNEVEN_ITERATIONS each, `ss` is not chosen: only
+ * techniques that use the powers keep slow workers from the last iterations. */
 #define UNEVEN            1.2
 #define UNEVEN_ITERATIONS 8
 
@@ -98,8 +96,6 @@ static bool may_be_single(const struct predict_loop *loop)
     return most < UNEVEN * least || loop->iterations >= UNEVEN_ITERATIONS * (uint64_t)loop->workers;
 }
 
-/* With recall: chooses one iteration at a time if messages cost nearly nothing, else what clearly beats the
- * fallback. */
 static unsigned safest(const struct choice *choice, const struct predict_loop *loop, unsigned fallback, unsigned best)
 {
     double usual = choice->candidates[fallback].predicted_s, least = choice->candidates[best].predicted_s;
@@ -161,8 +157,8 @@ static void pick_workers(const struct predict_loop *loop, const struct predict_l
     }
 }
 
-/* Takes a random worker out of each P/WORKERS_MAX neighbours, because regular steps could fit a pattern in their
- * order. */
+/* Takes a random worker out of each P/WORKERS_MAX neighbours, because regular steps could match a pattern in the order
+ * of the workers. */
 static void choose_take_sample(const struct predict_loop *loop, struct predict_loop *small, struct sample *sample)
 {
     double part = (double)loop->workers / WORKERS_MAX;

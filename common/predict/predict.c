@@ -19,27 +19,28 @@
  * probe is inexact and machines vary. Otherwise techniques that cannot react, such as static, would seem perfect. */
 #define SPEED_UNCERTAINTY 0.02
 
-/* A loop is simulated so often; less often with many workers, which are an average in themselves. */
+/* The number of simulations. With many workers a single one is an average already. */
 #define RUNS         8
 #define RUNS_MANY    2
 #define WORKERS_MANY 64
 
-/* A request keeps a master busy for this share of a round trip, which has four ends of messages: the master's sending
- * is one of them. */
+/* A request keeps a master busy for this share of a round trip. A round trip has four ends of messages, and the
+ * master's sending is one of them. */
 #define BUSY_SHARE 0.25
 
 #define LEAD_ROUND_TRIPS 2
 
 #define PIECES 8
 
-/* With recall, the times of iterations are drawn one by one, the same for all techniques; in a longer loop, of this
- * many groups of iterations. */
+/* With recall, the times of iterations are drawn one by one, the same for all techniques. In a longer loop the times of
+ * this many groups of iterations are drawn instead. */
 #define CELLS_MAX 2048
 
-/* An idle worker waits so many round trips for recalled work: request, RECALL, RETURNED, ASSIGN. */
+/* How many round trips an idle worker waits for recalled work: request, RECALL, RETURNED, ASSIGN. */
 #define RECALL_ROUND_TRIPS 2
 
-/* The end is simulated until all workers finish within this part of the time, or for so many turns per worker. */
+/* The end is simulated until all workers finish within LEFTOVERS_PART of the time, or for LEFTOVERS_TURNS per
+ * worker. */
 #define LEFTOVERS_PART  0.002
 #define LEFTOVERS_TURNS 16
 
@@ -47,11 +48,12 @@
 
 struct client {
     double asks_at;
-    double begins_at, ends_at; /* of the running chunk, which may not have begun */
+    double begins_at, ends_at;
     uint64_t first;
-    double waited_s, took_s;    /* before the running chunk, and for it */
-    uint64_t running;           /* 0: no chunk yet */
-    struct sched_feedback said; /* on the previous chunk, told when the worker asks ahead; 0 iterations: none */
+    double waited_s, took_s;
+    uint64_t running; /* iterations of that chunk; 0: no chunk yet */
+    /* feedback on the previous chunk, told when the worker asks ahead; 0 iterations: none */
+    struct sched_feedback said;
 };
 
 struct handler {
@@ -72,7 +74,7 @@ struct simulation {
     struct handler *handlers;
     unsigned handler_count;
     unsigned *served, *first_served; /* workers grouped by handler; owned */
-    double busy_s;                   /* the serving rank is busy so long with each chunk */
+    double busy_s;
     bool learns;
     uint64_t chunks;
 };
@@ -201,7 +203,6 @@ static int prepare_sched(struct simulation *simulation, const struct sched_spec 
     return sched_init(&simulation->sched, spec, &config, error);
 }
 
-/* Draws the work of each cell, which is a sum of independent iterations. */
 static void draw_work(struct simulation *simulation)
 {
     const struct predict_loop *loop = simulation->loop;
@@ -283,8 +284,6 @@ static bool predict_refill_cut(void *context, unsigned i)
     return predict_cut(simulation, &simulation->handlers[refill->m], w);
 }
 
-/* Refills a master with one or several chunks for each worker; with the central topology, with one chunk for the worker
- * that asks. */
 static void predict_refill(struct simulation *simulation, unsigned m, unsigned w)
 {
     struct predicted_refill refill = {simulation, m};
@@ -311,7 +310,6 @@ static bool predict_hand_out(struct simulation *simulation, unsigned w, struct r
     return true;
 }
 
-/* Returns the drawn work before iteration `i`, in mean iterations. */
 static double work_before(const struct simulation *simulation, uint64_t i)
 {
     double place = (double)i * simulation->cells / (double)simulation->loop->iterations;
@@ -321,7 +319,7 @@ static double work_before(const struct simulation *simulation, uint64_t i)
 
 static uint64_t first_unbegun(const struct simulation *simulation, double done)
 {
-    unsigned low = 0, high = simulation->cells; /* invariant, where possible: work[low] <= done < work[high] */
+    unsigned low = 0, high = simulation->cells; /* if possible, work[low] <= done < work[high] */
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
         *(simulation->work[middle] <= done ? &low : &high) = middle;
@@ -352,8 +350,8 @@ static void predict_say(struct simulation *simulation, struct sched_feedback *fe
     feedback->iterations = 0;
 }
 
-/* Returns the feedback on the running chunk. The worker estimates the deviation from a few pieces, so the value varies:
- * its square is chi-square distributed over the degrees of freedom. */
+/* The worker estimates the deviation from a few pieces, so the value varies: its square is chi-square distributed over
+ * the degrees of freedom. */
 static struct sched_feedback feedback_of(struct simulation *simulation, unsigned w)
 {
     const struct client *client = &simulation->clients[w];
@@ -387,7 +385,6 @@ static void predict_run_chunk(struct simulation *simulation, unsigned w, const s
     client->asks_at = fmax(begins_at, client->ends_at - lead);
 }
 
-/* Reports measurements to the technique. A worker that asks ahead reports its previous chunk. */
 static void predict_tell(struct simulation *simulation, unsigned w)
 {
     struct client *client = &simulation->clients[w];

@@ -4,12 +4,12 @@
  *
  * Model: a worker asks, and its master assigns a chunk from its pool, which is refilled with one chunk per worker if
  * necessary. Each request keeps the master busy for a part of the round trip. A chunk takes the mean time of its
- * iterations on that worker along the loop's profile, times a random factor: the sum of n independent iterations with
- * coefficient of variation c is gamma-distributed with mean n and variance n c^2.
+ * iterations on that worker along the loop's profile, times a random factor: the sum of n independent iterations
+ * with coefficient of variation c is gamma-distributed with mean n and variance n c^2.
  *
- * With recall all techniques get the same drawn iterations. After the last assignment the first idle worker gets half
- * of what the last worker has not begun when it answers, which is at the end of an iteration. Copies are not simulated.
- * */
+ * With recall all techniques get the same drawn iterations. After the last assignment the first idle worker gets
+ * half of what the last worker has not begun when it answers, which is at the end of an iteration. Copies are not
+ * simulated. */
 #pragma once
 
 #include "common/predict/profile.h"
@@ -20,24 +20,25 @@
 #include <stdint.h>
 
 struct predict_loop {
-    const struct run_spec *spec; /* borrowed; the technique is an argument; loads are ignored */
+    const struct run_spec *spec; /* borrowed; its technique and loads are ignored */
     uint64_t iterations;
     unsigned workers;
-    const double *mean_s; /* [workers] of an iteration on each worker, > 0; borrowed */
-    const double *speeds; /* [workers] from which the powers are computed, in any unit; NULL: 1 / mean_s; borrowed */
-    unsigned masters;     /* 0: central topology */
-    const unsigned *master_of; /* [workers]; borrowed; NULL: central topology */
+    const double *mean_s; /* [workers] time of an iteration on each worker, > 0; borrowed */
+    /* [workers] speeds, in any unit, from which the powers are computed; NULL: 1 / mean_s; borrowed */
+    const double *speeds;
+    unsigned masters;          /* 0: central topology */
+    const unsigned *master_of; /* [workers] index of each worker's master; NULL: central topology; borrowed */
     struct profile profile;
-    bool spread_known;   /* false: profile.cov is 0 because nobody measured it */
-    double round_trip_s; /* from a request to its answer */
-    double clients;      /* real workers per simulated one, for the load of masters; 0 means 1 */
-    double swr;          /* as in sched_config */
+    bool spread_known; /* false: profile.cov is 0 because nobody measured it */
+    double round_trip_s;
+    double clients; /* real workers per simulated one, for the load of masters; 0 means 1 */
+    double swr;
 };
 
-/* Predicts the loop's time in seconds: the mean of several simulations plus their standard deviation, because a
- * technique that is sometimes slow is no good choice. There are fewer simulations if they would need more than
- * `chunks_max` chunks together. Returns 0; 1 if one simulation alone needs more, with `*seconds` unchanged; -1 if the
- * technique rejects the loop or memory runs out. */
+/* Predicts the loop's time: the mean of several simulations plus their standard deviation, because a technique that is
+ * sometimes slow is no good choice. There are fewer simulations if they would need more than `chunks_max` chunks
+ * together. Returns 0; 1 if one simulation alone needs more, with `*seconds` unchanged; or -1 if the technique rejects
+ * the loop or memory runs out. */
 int predict_seconds(const struct predict_loop *loop, const struct sched_spec *spec, uint64_t chunks_max,
                     double *seconds, struct error *error);
 

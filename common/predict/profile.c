@@ -68,7 +68,6 @@ static double trust(const struct profile_samples *samples, const struct split *s
     return fmax(0, 1 - (double)(split->cells - 2) * noise / split->between);
 }
 
-/* Returns the mean of a part, or of the nearest part with samples. */
 static double nearest_mean(const struct profile_samples *samples, int k)
 {
     for (int away = 0; away < PROFILE_CELLS; away++) {

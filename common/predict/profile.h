@@ -11,7 +11,6 @@
 
 #define PROFILE_CELLS 16
 
-/* Timed iterations by part of the loop, in any unit. */
 struct profile_samples {
     uint64_t count[PROFILE_CELLS];
     double mean[PROFILE_CELLS];
@@ -19,16 +18,15 @@ struct profile_samples {
 };
 
 struct profile {
-    double level[PROFILE_CELLS + 1];    /* relative time of an iteration at the borders of the parts, linear in between;
-                                           its integral is 1 */
-    double integral[PROFILE_CELLS + 1]; /* of `level`, from the start to each border */
+    /* Relative time of an iteration at the borders of the parts, linear in between. Its integral is 1. */
+    double level[PROFILE_CELLS + 1];
+    double integral[PROFILE_CELLS + 1]; /* integral of `level` from the start to each border */
     double cov;                         /* deviation / mean of the iterations around the trend */
 };
 
-/* Makes the profile of a loop without trend. */
 void profile_init_flat(struct profile *profile, double cov);
 
-/* Makes the profile from samples; flat if there are none or their mean is 0. */
+/* The profile is flat if there are no samples or their mean is 0. */
 void profile_init(struct profile *profile, const struct profile_samples *samples);
 
 /* Returns the share of the loop's work before the relative position `x`, 0 to 1. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* af: adaptive factoring. Each chunk is computed from the mean and the deviation of an iteration's time on the
- * requesting worker, so that all chunks of a round end within the time that factoring allows. The size is computed at
- * every request.
+/* af: adaptive factoring. A chunk is computed from the mean and the deviation of an iteration's time on the requesting
+ * worker, so that all chunks of a round end within the time that factoring allows. The size is computed at every
+ * request.
  *
- * The sums over all workers are kept up to date, so that the cost of a chunk does not depend on the number of
- * workers. */
+ * The sums over all workers are kept up to date, so the cost of a chunk does not depend on the number of workers. */
 #include "common/sched/af.h"
 #include "common/sched/learn.h"
 #include "common/sched/sched.h"
@@ -27,8 +26,8 @@ const struct technique_param af_params[] = {
     {.name = NULL},
 };
 
-/* The first chunks of all workers together take 1/64 of the loop: small enough that a worker 64 times slower than the
- * average does not delay the end of the loop, and large enough to be worth measuring. */
+/* The first chunks of all workers together take 1/64 of the loop. That is small enough that a worker 64 times slower
+ * than the average does not delay the end of the loop, and large enough to be worth measuring. */
 #define FIRST_PART 64
 
 struct af_worker {
@@ -39,7 +38,7 @@ struct af_worker {
 };
 
 struct af {
-    bool total; /* maf: waiting time counts, and chunks are rounded up */
+    bool total;
     double restart;
     unsigned measured;
     struct learn_sum speeds, spreads;
@@ -136,7 +135,7 @@ double af_weight(const struct sched *sched, unsigned worker)
 
 void af_again(struct sched *sched)
 {
-    (void)sched; /* All that was learned is kept. */
+    (void)sched;
 }
 
 const struct technique technique_af = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adaptive factoring: what af and maf share. */
+/* What the techniques af and maf share (adaptive factoring). */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -7,7 +7,7 @@
 
 extern const struct technique_param af_params[];
 
-/* The init() of maf, which counts a worker's waiting time and rounds chunks up. */
+/* maf counts a worker's waiting time and rounds chunks up. */
 int maf_init(struct sched *sched, struct error *error);
 
 uint64_t af_next(struct sched *sched, unsigned worker);

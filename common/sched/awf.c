@@ -5,8 +5,8 @@
  * end of its period: at once with awf-c and awf-e; at the end of the batch, or at the worker's first request in a later
  * batch, with awf-b and awf-d; at the start of the next time step with awf. Only settled measurements count.
  *
- * Two sums over the measured workers, of their speeds and of their powers, are kept up to date, so that the cost of a
- * weight does not depend on the number of workers. */
+ * Two sums over the measured workers, of their speeds and of their powers, are kept up to date, so the cost of a weight
+ * does not depend on the number of workers. */
 #include "common/sched/awf.h"
 #include "common/sched/batch.h"
 #include "common/sched/learn.h"
@@ -33,16 +33,16 @@ struct awf_worker {
     struct learn_worker history;
     struct learn_chunk pending; /* no iterations: nothing is pending */
     double speed;               /* 1/pi_j; 0: not measured */
-    double weight;              /* used until the end of the period */
-    uint64_t batch;             /* batch for which `weight` was computed */
+    double weight;
+    uint64_t batch;
 };
 
 struct awf {
     enum awf_period period;
     bool with_wait;
     double restart;
-    struct learn_sum speeds; /* sum(1/pi) over the measured workers */
-    double powers;           /* sum of V_j over the measured workers */
+    struct learn_sum speeds;
+    double powers;
     struct awf_worker workers[];
 };
 
@@ -63,8 +63,8 @@ int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, str
     return 0;
 }
 
-/* Returns the weight of a worker. A worker that is not measured is assumed to have the average speed of the measured
- * ones, scaled by its power; the factor powers/V does that. */
+/* A worker that is not measured is assumed to have the average speed of the measured ones, scaled by its power. The
+ * factor powers/V does that. */
 double awf_weight(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;
@@ -103,7 +103,7 @@ static void awf_settle(struct sched *sched, unsigned j)
     learn_sum_add(&awf->speeds, worker->speed);
 }
 
-/* True if the worker gets no more chunks of the batch to which its pending chunks belong. */
+/* With awf-b and awf-d, true if the worker gets no more chunks of the batch to which its pending chunks belong. */
 static bool is_settled_at_once(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;
@@ -144,8 +144,8 @@ uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
     return batch_weighted(sched, chunk, weight, awf_doubt(sched));
 }
 
-/* In distributed chunk calculation no process sees a batch end. No batch is begun in sched->state, so each measurement
- * is settled at once, and only the weight is fixed for a batch. */
+/* In distributed chunk calculation no process sees the end of a batch. No batch is begun in sched->state, so each
+ * measurement is settled at once, and only the weight is fixed for a batch. */
 double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch)
 {
     struct awf *awf = sched->own;
@@ -168,7 +168,8 @@ uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker)
     return ceil_to_integer(twofold_divide(share, twofold_of(2 * (double)sched->workers)), awf_doubt(sched));
 }
 
-/* The batch number is not reset: the first batch of a time step differs from the last one of the step before. */
+/* The batch number is not reset, so that the first batch of a time step differs from the last one of the step
+ * before. */
 void awf_again(struct sched *sched)
 {
     struct awf *awf = sched->own;

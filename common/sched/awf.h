@@ -3,8 +3,9 @@
  * differ in when a weight changes and in which time is measured.
  *
  * w_j = P (1/pi_j) / sum(1/pi), where pi_j = sum(k t_k) / sum(k n_k) is the worker's time per iteration, the k-th
- * measurement weighted by k (Banicescu, Velusamy and Devaprasad 2003; Carino and Banicescu 2008). A worker that is not
- * measured has the weight P V_j / V of its power, and the measured ones share the rest: the weights always sum to P. */
+ * measurement weighted by k (Banicescu, Velusamy and Devaprasad 2003; Carino and Banicescu 2008). A worker that is
+ * not measured has the weight P V_j / V of its power, and the measured ones share the rest, so the weights always
+ * sum to P. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -18,7 +19,7 @@ enum awf_period {
 
 extern const struct technique_param awf_params_by_batch[], awf_params_by_chunk[];
 
-/* `with_wait`: the total chunk time is measured, waiting included. */
+/* `with_wait`: waiting time counts as time of the chunk. */
 int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, struct error *error);
 
 uint64_t awf_next_by_batch(struct sched *sched, unsigned worker);

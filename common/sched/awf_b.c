@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* awf-b: adaptive weighted factoring; weights change with each batch and are measured by compute time. */
+/* awf-b: adaptive weighted factoring. Weights change with each batch and are measured by compute time. */
 #include "common/sched/awf.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches as in fac2: P chunks of one size, which is computed at the start of the batch. Used by the techniques that
- * weight the chunks of a batch or choose another part of the remaining work. */
+/* Batches as in fac2: P chunks of one size, which is computed at the start of the batch. For techniques that weight the
+ * chunks of a batch or take another part of the remaining work. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -9,7 +9,7 @@
 /* Indices of sched->state. BATCH_CARRY is a twofold and takes two. A technique may use those from BATCH_OWN on. */
 enum { BATCH_NUMBER, BATCH_LEFT, BATCH_CHUNK, BATCH_CARRY, BATCH_OWN = BATCH_CARRY + 2 };
 
-/* Takes a chunk of the batch. True for the first of a new batch, whose BATCH_CHUNK the caller then sets. */
+/* Takes a chunk of the batch. True for the first chunk of a new batch: the caller must then set BATCH_CHUNK. */
 static inline bool batch_begins(struct sched *sched)
 {
     uint64_t *state = sched->state.integer;
@@ -30,7 +30,7 @@ static inline uint64_t batch_half(struct sched *sched)
     return sched->state.integer[BATCH_CHUNK];
 }
 
-/* w_j = P V_j / V: the weights sum to P, so a batch takes half of what remains. */
+/* w_j = P V_j / V. The weights sum to P, so a batch takes half of what remains. */
 static inline struct twofold batch_power_weight(const struct sched *sched, unsigned worker)
 {
     struct twofold power = twofold_multiply(power_meant(sched, worker), twofold_of(sched->workers));
@@ -39,7 +39,7 @@ static inline struct twofold batch_power_weight(const struct sched *sched, unsig
 
 /* The fraction that is carried from chunk to chunk has the absolute error of the chunk it comes from, which may be far
  * larger than the chunk it is added to. A share takes three operations and the carry one more, each exact to 2^-100, so
- * a chunk is exact to 2^-98 of itself; all chunks together are N iterations. */
+ * a chunk is exact to 2^-98 of itself. All chunks together are N iterations. */
 #define CARRY_GUARD 0x1p-98
 
 /* K w, [RMA] Table 2, which rounds up. Here the fraction lost by rounding down is added to the next chunk, whichever
@@ -53,13 +53,12 @@ static inline uint64_t batch_weighted(struct sched *sched, uint64_t chunk, struc
     struct twofold off = twofold_of((double)sched->iterations * CARRY_GUARD);
     uint64_t whole = floor_twofold(twofold_add(share, off), doubt);
     struct twofold rest = twofold_subtract(share, twofold_of_integer(whole));
-    /* a share below 1 is raised to 1, and carries nothing */
+    /* A share below 1 is raised to 1, and carries nothing. */
     bool has_rest = whole > 0 && rest.high > 0 && rest.high < 1;
     twofold_keep(carry, has_rest ? rest : twofold_of(0));
     return whole > 0 ? whole : 1;
 }
 
-/* K w rounded up, for variant=paper. */
 static inline uint64_t batch_weighted_up(uint64_t chunk, struct twofold weight, double doubt)
 {
     return ceil_to_integer(twofold_multiply(twofold_of_integer(chunk), weight), doubt);

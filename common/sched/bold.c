@@ -2,11 +2,10 @@
 /* bold: Hagerup's strategy. The chunk size follows from the spread of the iterations' times, and is larger if handing
  * out a chunk is expensive: an uneven end is accepted if it costs less than the chunks it saves.
  *
- * The equations are those of the bold strategy in LB4OMP, because the paper's text was not available. Besides R, the
- * iterations not handed out, they use M, the iterations not reported, and an estimate of the iterations really left:
- * while a chunk of K iterations is computed, each second counts as K/(K mu + h) of them, and the chunk's report
- * replaces that estimate. The clock is derived from the reports: a worker's clock is the sum of its computing and
- * waiting times. */
+ * The equations are those of LB4OMP, because the paper's text was not available. R is the number of iterations not
+ * handed out, and M the number of those not reported. A further number estimates the iterations really left: while a
+ * chunk of K iterations is computed, each second counts as K/(K mu + h) of them, and the chunk's report replaces that
+ * estimate. The clock is derived from the reports: a worker's clock is the sum of its computing and waiting times. */
 #include "common/sched/batch.h"
 #include "common/sched/learn.h"
 #include "common/sched/sched.h"
@@ -29,20 +28,19 @@ static const struct technique_param bold_params[] = {
 };
 
 struct bold_worker {
-    double clock_s; /* total computing and waiting time */
-    double speed;   /* iterations per second of its chunk; 0: it has none */
+    double clock_s;
+    double speed; /* iterations per second of its chunk; 0: it has none */
 };
 
 struct bold {
     struct learn_pool pool;
-    double reported_s; /* latest of the workers' clocks */
+    double reported_s;
     double left;
     double unreported; /* M */
     struct learn_sum speeds;
     struct bold_worker workers[];
 };
 
-/* Constants of the rule, from mu, sigma and h alone. */
 struct bold_constants {
     double a;              /* 2 (sigma/mu)^2 */
     double b, log_b;       /* 8a ln(8a), and its logarithm; 0 if it has none */
@@ -87,7 +85,8 @@ static struct bold_constants bold_constants_of(const struct sched *sched)
     return (struct bold_constants){a, b, b > 0 ? log(b) : 0, c1, c2, log(c2)};
 }
 
-/* Returns the chunk size for R iterations and Q = R/P > 1. Without a cost of chunks (h = 0) it is the smallest. */
+/* Returns the chunk size for R iterations and Q = R/P > 1. If chunks cost nothing (h = 0) and the times vary, it is
+ * 1. */
 static double bold_size(const struct bold *bold, const struct bold_constants *c, double remaining, double workers)
 {
     double q = remaining / workers, log_q = log(q), v = q / (c->b + q);
@@ -127,7 +126,6 @@ static uint64_t bold_next(struct sched *sched, unsigned worker)
     return chunk;
 }
 
-/* Replaces the estimated progress of the finished chunk by its n iterations. */
 static void bold_feedback(struct sched *sched, const struct sched_feedback *feedback)
 {
     struct bold *bold = sched->own;
@@ -141,7 +139,8 @@ static void bold_feedback(struct sched *sched, const struct sched_feedback *feed
         bold->left -= passed * learn_sum_value(&bold->speeds) + count - time * worker->speed;
         bold_set_speed(bold, feedback->worker, 0);
     } else {
-        bold->left -= count; /* The chunk was handed out before anything was measured. */
+        /* The chunk was handed out before anything was measured. */
+        bold->left -= count;
     }
     learn_pool_add(&bold->pool, sched, feedback);
 }

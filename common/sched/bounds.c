@@ -29,9 +29,8 @@ static uint64_t count_by_start(const struct sched *sched)
     return low;
 }
 
-/* Returns the common size of all chunks except the last, or 0 if they differ. If the start has a formula, sizes grow or
- * shrink monotonically, so it is enough to compare the first chunk with the last but one. The last chunk holds the
- * rest. */
+/* Returns the common size of all chunks except the last, which holds the rest, or 0 if they differ. If the start has a
+ * formula, sizes only grow or only shrink, so it is enough to compare the first chunk with the last but one. */
 static uint64_t equal_size(const struct sched_bounds *bounds)
 {
     if (bounds->count < 2)

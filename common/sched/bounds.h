@@ -2,8 +2,8 @@
 /* Chunk boundaries of a closed form. They depend only on N, P and the parameters, so a worker that has drawn scheduling
  * step i computes where its chunk starts without asking another process.
  *
- * If all chunks have one size, the start is a product. Otherwise technique->start gives it, or else a table of the
- * start of every BOUNDS_STRIDE-th chunk, which takes one pass over the chunks. */
+ * If all chunks have one size, the start is a product. Otherwise technique->start gives it, or a table of the start of
+ * every BOUNDS_STRIDE-th chunk, which takes one pass over the chunks. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -13,19 +13,19 @@
 
 struct sched_bounds {
     const struct sched *sched;
-    uint64_t count;  /* S, number of chunks */
+    uint64_t count;  /* S, the number of chunks */
     uint64_t equal;  /* size of every chunk except the last; 0: sizes differ */
     uint64_t *table; /* starts of chunks 0, BOUNDS_STRIDE, ..; owned; NULL: no table is needed */
 };
 
-/* Requires a closed form; `sched` must outlive the bounds. Fails if memory runs out or there are too many chunks. */
+/* The technique must have a closed form, and `sched` must outlive the bounds. Fails if memory runs out or if there are
+ * too many chunks. */
 int sched_bounds_init(struct sched_bounds *bounds, const struct sched *sched, struct error *error);
 void sched_bounds_fini(struct sched_bounds *bounds);
 
 /* Returns the first iteration of chunk `step`, counted from the loop's beginning; N for steps after the last chunk. */
 uint64_t sched_bounds_start(const struct sched_bounds *bounds, uint64_t step);
 
-/* Returns the size of chunk `step`, which is below S, and its first iteration in `*first`. */
 static inline uint64_t sched_bounds_chunk(const struct sched_bounds *bounds, uint64_t step, uint64_t *first)
 {
     *first = bounds->equal > 0 ? step * bounds->equal : sched_bounds_start(bounds, step);

@@ -17,7 +17,7 @@ static const struct technique_param css_params[] = {
     {.name = NULL},
 };
 
-/* K = chunk; the default is ceil(N/(2P)), [SW] section 2. */
+/* The default is ceil(N/(2P)), [SW] section 2. */
 static int css_init(struct sched *sched, struct error *error)
 {
     (void)error;

@@ -32,13 +32,12 @@ static int dfss_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* ceil(R/(alpha V)). */
 static struct twofold dfss_share(const struct sched *sched, struct twofold rest)
 {
     return ceil_share(sched, rest, twofold_kept(sched->constant.real + PARTS));
 }
 
-/* True if the powers served sum to V, with a tolerance because the order of addition varies. */
+/* There is a tolerance, because the sum depends on the order of addition. */
 static bool dfss_stage_is_over(const struct sched *sched, struct twofold served)
 {
     return !twofold_is_below(twofold_add(served, twofold_guard(served, 0)), sched->power_total);
@@ -66,7 +65,8 @@ static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
     struct twofold share = dfss_share(sched, twofold_of(stage));
     while (rest <= stage - share.high * sched->power_sum * (1 - ROUNDING_GUARD)) {
         stage -= share.high * sched->power_sum;
-        if (stage < rest) /* Powers and shares have rounding errors. */
+        /* Powers and shares have rounding errors. */
+        if (stage < rest)
             stage = rest;
         share = dfss_share(sched, twofold_of(stage));
     }

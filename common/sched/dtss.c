@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dtss: the trapezoid of tss over units of power. A worker of power V_j takes V_j steps at once.
  *
- * carry=chunk continues from the truncated previous chunk instead of the real level of the trapezoid: that is the
+ * carry=chunk continues from the truncated previous chunk instead of the real level of the trapezoid. That is the
  * weighted TSS of [SW]. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
@@ -74,7 +74,6 @@ static struct twofold level_to_start_again(const struct sched *sched)
     return twofold_of(trapezoid_level(sched->remaining, constant[FIRST], constant[LAST], constant[DECREMENT]));
 }
 
-/* Returns the sum of V_j steps; steps that would fall below L count as L. */
 static double sum_with_floor(const double *constant, double level, double power)
 {
     double falling = (level - constant[LAST]) / constant[DECREMENT] + 1;
@@ -83,7 +82,6 @@ static double sum_with_floor(const double *constant, double level, double power)
     return falling * (level - constant[DECREMENT] * (falling - 1) / 2) + (power - falling) * constant[LAST];
 }
 
-/* Sum of V_j steps: V_j (cur - D (V_j - 1)/2). */
 static struct twofold sum_of_steps(const double *constant, struct twofold level, struct twofold power)
 {
     struct twofold steps = twofold_multiply(twofold_subtract(power, twofold_of(1)), twofold_of(0.5));
@@ -107,8 +105,8 @@ static bool dtss_begins_again(const struct sched *sched, struct twofold level)
     return level.high < sched->constant.real[LAST] && !sched_spec_is_paper(&sched->spec);
 }
 
-/* K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j: the loop over k = 1..V_j of [H] Algorithm 1 in closed form, for
- * any real V_j. */
+/* K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j. This is the loop over k = 1..V_j of [H] Algorithm 1 in closed
+ * form, for any real V_j. */
 static uint64_t next_by_level(struct sched *sched, struct twofold power)
 {
     struct twofold level = twofold_kept(sched->state.real + LEVEL);
@@ -119,7 +117,7 @@ static uint64_t next_by_level(struct sched *sched, struct twofold power)
     return chunk_at_level(sched, level, power);
 }
 
-/* K = floor(V_j (prev/V_prev - D (V_prev + V_j)/2)), [SW] Table 2, W-TSS; the first chunk is that of
+/* K = floor(V_j (prev/V_prev - D (V_prev + V_j)/2)), [SW] Table 2, W-TSS. The first chunk is that of
  * next_by_level(). */
 static uint64_t next_by_chunk(struct sched *sched, struct twofold power)
 {

@@ -2,7 +2,7 @@
 /* fac: factoring. The part of the remaining work that a batch takes follows from mean and deviation of an iteration's
  * time: the more the times vary, the smaller the part.
  *
- * Until mean and deviation are measured a batch takes half, as in fac2; the next batch then uses the rule for later
+ * Until mean and deviation are measured a batch takes half, as in fac2. The next batch then uses the rule for later
  * batches. */
 #include "common/sched/batch.h"
 #include "common/sched/factoring.h"
@@ -23,7 +23,6 @@ static int fac_init(struct sched *sched, struct error *error)
     return sched->own != NULL ? 0 : error_set(error, "technique fac: out of memory");
 }
 
-/* K = ceil(R/(x P)) at the start of a batch of P. */
 static uint64_t fac_next(struct sched *sched, unsigned worker)
 {
     uint64_t *state = sched->state.integer;

@@ -47,11 +47,12 @@ static uint64_t fac2_at(const struct sched *sched, uint64_t step)
 static uint64_t fac2_start(const struct sched *sched, uint64_t step)
 {
     uint64_t quotient = sched->constant.integer[QUOTIENT], level = sched->constant.integer[LEVEL_BATCH];
-    if (step >= sched->iterations) /* No chunk is empty. */
+    /* No chunk is empty. */
+    if (step >= sched->iterations)
         return sched->iterations;
     uint64_t batch = step / sched->workers, falling = batch < level ? batch : level;
     uint128 before = (uint128)sched->workers * (falling + halved_sum(quotient, falling));
-    /* These are earlier chunks of this batch, or all chunks of size min_chunk. */
+    /* earlier chunks of this batch, or all chunks of size min_chunk */
     uint64_t others = step - falling * sched->workers;
     uint64_t chunk = falling < level ? fac2_chunk_of_batch(quotient, falling) : sched->min_chunk;
     return start_within(sched, before + (uint128)others * chunk);

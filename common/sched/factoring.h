@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of the remaining work that a batch of factoring takes, from mean and deviation; used by fac and mfac. */
+/* The part of the remaining work that a batch of factoring takes, from mean and deviation. For fac and mfac. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -24,7 +24,6 @@ static inline struct twofold factoring_parts(const struct sched *sched, uint64_t
     return twofold_add(twofold_add(base, square), twofold_multiply(b, root));
 }
 
-/* K = ceil(R/(x P)), for R > 0. */
 static inline uint64_t factoring_chunk(const struct sched *sched, uint64_t remaining, bool first)
 {
     struct twofold parts = twofold_multiply(factoring_parts(sched, remaining, first), twofold_of(sched->workers));

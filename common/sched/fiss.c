@@ -5,7 +5,7 @@
 #include "common/util/error.h"
 
 enum { PARAM_STAGES };
-enum { FIRST, RISE, LEVEL_BATCH }; /* in sched->constant; LEVEL_BATCH: the first batch whose chunk exceeds min_chunk */
+enum { FIRST, RISE, LEVEL_BATCH }; /* in sched->constant; LEVEL_BATCH: the first batch whose chunk reaches min_chunk */
 
 static const struct technique_param fiss_params[] = {
     [PARAM_STAGES] = {.name = "stages",
@@ -17,7 +17,7 @@ static const struct technique_param fiss_params[] = {
     {.name = NULL},
 };
 
-/* Returns the number of batches of fac2's closed form, ceil((1/2)^(b+1) N/P), which [DCA] suggests. */
+/* Returns the number of batches of fac2's closed form, ceil((1/2)^(b+1) N/P), as [DCA] suggests. */
 static uint64_t batches_of_fac2(const struct sched *sched)
 {
     const uint64_t quotient = sched->iterations > 0 ? (sched->iterations - 1) / sched->workers : 0;
@@ -28,7 +28,7 @@ static uint64_t batches_of_fac2(const struct sched *sched)
 }
 
 /* K0 = floor(N/((2+B)P)), C = floor(2N(1 - B/(2+B))/(P B (B-1))), [DCA] eq 9. 1 - B/(2+B) is 2/(2+B), and rounding down
- * after each of two divisions gives the same as rounding down once: nothing is above 2^127. */
+ * after each of two divisions gives the same as rounding down once. No product exceeds 2^127. */
 static int fiss_init(struct sched *sched, struct error *error)
 {
     (void)error;
@@ -56,12 +56,13 @@ static uint64_t fiss_at(const struct sched *sched, uint64_t step)
     return chunk < SCHED_ITERATIONS_MAX ? (uint64_t)chunk : SCHED_ITERATIONS_MAX;
 }
 
-/* Chunks have size min_chunk before batch `level`, then (K_level + K_(b-1))/2 on average, then K_b. K_(b-1) < N keeps
- * the product of the second part below 2^127. */
+/* Before batch `level` all chunks have size min_chunk. From there to batch b they have (K_level + K_(b-1))/2 on
+ * average, and in batch b they have K_b. K_(b-1) < N keeps the product of the second part below 2^127. */
 static uint64_t fiss_start(const struct sched *sched, uint64_t step)
 {
     uint64_t batch = step / sched->workers, level = sched->constant.integer[LEVEL_BATCH];
-    if (step >= sched->iterations) /* No chunk is empty. */
+    /* No chunk is empty. */
+    if (step >= sched->iterations)
         return sched->iterations;
     if (batch < level)
         return start_of_equal(sched, sched->min_chunk, step);
@@ -74,7 +75,6 @@ static uint64_t fiss_start(const struct sched *sched, uint64_t step)
     return start_within(sched, before + step % sched->workers * fiss_chunk_of_batch(sched, batch));
 }
 
-/* Computes K from sched->step, because nothing depends on the remaining work. */
 static uint64_t fiss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;

@@ -22,7 +22,7 @@ static const struct technique_param fsc_params[] = {
 };
 
 /* Returns the smallest K >= 1 with K^3 >= cube, at most `most`. It bisects instead of calling cbrt() or pow(), whose
- * last digit differs between mathematical libraries: in a flat run every worker computes the chunk itself. */
+ * last digit differs between mathematical libraries: with DCA every worker computes the chunk itself. */
 static uint64_t ceil_cube_root(double cube, uint64_t most)
 {
     uint64_t low = 1, high = most > 1 ? most : 1;
@@ -43,7 +43,7 @@ static double natural_logarithm(unsigned value)
 }
 
 /* K = ceil((sqrt(2) N h / (sigma P sqrt(ln P)))^(2/3)), [DCA] eq 3, whose print omits the exponent (Kruskal and Weiss
- * 1985, Allocating independent subtasks on parallel processors): K^3 = 2 (N h / (sigma P))^2 / ln P. At most
+ * 1985, Allocating independent subtasks on parallel processors). So K^3 = 2 (N h / (sigma P))^2 / ln P. At most
  * ceil(N/P). */
 static uint64_t fsc_chunk(const struct sched *sched)
 {

@@ -4,13 +4,14 @@
  * The fast path multiplies binary fractions of 128 bits. Powers of (P-1)/P come from a table with one row for each
  * base-64 digit of the exponent, and every rounding is downward. So the result never exceeds the true value v = N
  * (P-1)^i / P^(i+1) and is less than 2^-58 below it (see FRACTION_ERROR). That gives ceil(v) unless a whole number lies
- * within that error or the result itself is whole. N is a fraction a/b in lowest terms, with b = 1 for a whole N; only
+ * within that error or the result itself is whole. N is a fraction a/b in lowest terms, with b = 1 for a whole N. Only
  * N/P is rounded, and b has no further cost.
  *
  * Otherwise the slow path repeats the computation with 512 bits. Its result is strictly below v, by less than 2^-400,
- * so floor(result) + 1 is ceil(v) if v is whole, and also if v is not less than 2^-400 above a whole number. A v that
- * is not whole is at least 1/(b P^(i+1)) away from every whole number, which proves it for b P^(i+1) < 2^400; above
- * that, the possible N, P and i (about 2^130, with 2^50 parts of each N) are too few for one to come that close. */
+ * so floor(result) + 1 is ceil(v) if v is whole, or if v is at least 2^-400 above the next lower whole number. A v that
+ * is not whole is at least 1/(b P^(i+1)) away from every whole number. For b P^(i+1) < 2^400 that is a proof. Above
+ * that, there are so few possible N, P and i (about 2^130, with 2^50 parts of each N) that none is expected to come
+ * that close. */
 #include "common/sched/geometric.h"
 
 #include <stdlib.h>

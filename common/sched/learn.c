@@ -17,8 +17,8 @@
  * and twice in a row once in 22,000. */
 #define STANDARD_ERRORS 4
 
-/* With this many degrees of freedom the variance of a history counts as exact: that of one chunk timed in eight pieces.
- * It is too small by a factor of 4 once in 36 cases. */
+/* With this many degrees of freedom the variance of a history counts as exact. One chunk timed in eight pieces has as
+ * many; its variance is too small by a factor of 4 once in 36 cases. */
 #define FREEDOM_ENOUGH 7
 
 /* Two chunks whose means differ by less than this factor have the same speed. If the speed changed during the first,
@@ -95,7 +95,6 @@ double learn_stats_variance(const struct learn_stats *stats)
     return variance_within(stats) + variance_between(stats);
 }
 
-/* True if the iterations' spread is known well enough to tell a change from chance. */
 static bool spread_is_known(const struct learn_stats *stats, const struct learn_chunk *chunk)
 {
     return stats->freedom > 0 || chunk->freedom > 0 || stats->chunks > 2;
@@ -133,8 +132,8 @@ static bool is_same_speed(const struct learn_chunk *chunk, const struct learn_ch
            learn_mean_of(other) <= learn_mean_of(chunk) * SAME_SPEED;
 }
 
-/* True if the chunk confirms the suspect before it. A chunk too small to depart from the history by itself confirms it
- * by having the suspect's speed. */
+/* True if the chunk confirms the suspect before it. A chunk that is too small to depart from the history by itself
+ * confirms it if it has the suspect's speed. */
 static bool is_confirmed(const struct learn_worker *worker, const struct learn_chunk *chunk, double restart)
 {
     const struct learn_stats *stats = &worker->stats;

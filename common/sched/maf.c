@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* maf: adaptive factoring by the total time, the mAF of LB4OMP: a worker's waiting time counts as time of its chunk. */
+/* maf: adaptive factoring by the total time, the mAF of LB4OMP. A worker's waiting time counts as time of its chunk. */
 #include "common/sched/af.h"
 #include "common/sched/sched.h"
 

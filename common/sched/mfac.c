@@ -14,7 +14,7 @@
 
 enum { REST = BATCH_OWN }; /* in sched->state: R at the start of the batch */
 
-/* A table has at most this many batches. Chunks after it have one iteration. */
+/* Limit for a table. Chunks after its last batch have one iteration. */
 #define BATCHES_MAX (UINT64_C(1) << 20)
 
 struct mfac {
@@ -35,7 +35,7 @@ static uint64_t rest_behind(const struct sched *sched, uint64_t rest, uint64_t c
     return taken < rest ? rest - (uint64_t)taken : 0;
 }
 
-/* Returns the chunk size of a batch. After it has fallen below 2 it stays there, because x grows while R falls. */
+/* A chunk size below 2 stays there in later batches, because x grows while R falls. */
 static uint64_t chunk_of_rest(const struct sched *sched, uint64_t rest, bool first)
 {
     return rest > 0 ? factoring_chunk(sched, rest, first) : 1;
@@ -80,7 +80,6 @@ static int mfac_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* K = ceil(R/(x P)), with R = R - P K from batch to batch. */
 static uint64_t mfac_next(struct sched *sched, unsigned worker)
 {
     uint64_t *state = sched->state.integer;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* mfsc: fixed-size chunks that need no knowledge of the iterations: as many chunks as fac2 cuts, all of one size.
  *
- * The logarithm is computed in integers: in a flat run every worker computes the chunk itself, and the last digit of
- * log() differs between mathematical libraries. */
+ * The logarithm is computed in integers, because the last digit of log() differs between mathematical libraries: with
+ * DCA every worker computes the chunk itself. */
 #include "common/sched/technique.h"
 
 #include "common/util/error.h"
 
 enum { CHUNK };
 
-/* Fractional bits of the binary logarithm, and the constant 0.55 in hundredths. */
 enum { FRACTION_BITS = LOGARITHM_BITS, OFFSET = 55, HUNDRED = 100 };
 
-/* Returns log2(t) 2^57 for t >= 2. Each squaring of the mantissa gives one binary digit. The error from truncating the
- * 64-bit mantissa doubles with each squaring and counts half as much: below 57 2^-63 in all. Powers of two are
+/* Returns log2(t) 2^57 for t >= 2. Each squaring of the mantissa gives one binary digit. The error from truncating
+ * the 64-bit mantissa doubles with each squaring and counts half as much: below 57 2^-63 in all. Powers of two are
  * exact. */
 uint64_t binary_logarithm(uint64_t value)
 {

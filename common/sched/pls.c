@@ -11,7 +11,7 @@
 
 enum { PARAM_SWR, PARAM_VARIANT };
 
-/* In sched->constant: chunk of the static part; with variant=paper the remaining iterations at its end. */
+/* In sched->constant: the chunk of the static part; with variant=paper the remaining iterations at its end. */
 enum { CHUNK, REST };
 
 #define RATIO_UNITS 1000000000000000
@@ -48,8 +48,8 @@ static uint64_t rest_behind_static(const struct sched *sched, uint64_t units)
     return (uint64_t)((uint128)sched->iterations * (RATIO_UNITS - units) / RATIO_UNITS);
 }
 
-/* The closed form continues with the paper's real number N(1-s), not with what the P static chunks leave of N, which is
- * up to P more: the chunks of 1 after the geometric ones cover the difference. */
+/* The closed form continues with the paper's real number N(1-s). The P static chunks leave up to P more of N than that;
+ * the chunks of 1 after the geometric ones cover the difference. */
 static int pls_init(struct sched *sched, struct error *error)
 {
     if (measure_ratio(sched, error) < 0)

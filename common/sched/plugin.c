@@ -17,7 +17,7 @@ struct plugged {
     const struct hdss_technique *plugin;
     struct hdss_technique_loop loop;
     struct hdss_technique_value values[HDSS_TECHNIQUE_PARAMS_MAX];
-    struct error failure; /* the text that sched->failure points to */
+    struct error failure; /* sched->failure points to its text */
     struct called call;
     alignas(max_align_t) unsigned char state[];
 };
@@ -27,7 +27,6 @@ static const struct technique_plugin *plugin_of(const struct sched *sched)
     return (const struct technique_plugin *)(const void *)sched->technique;
 }
 
-/* Marks that a function of the plug-in is running, until plugged_back(). */
 static void plugged_call(struct plugged *plugged, const char *where)
 {
     plugged->call.where = where;
@@ -85,7 +84,7 @@ static int plugged_init(struct sched *sched, struct error *error)
                                     sched->technique->name, result);
 }
 
-/* Records why the technique cannot continue. Returns a size that becomes the smallest chunk. */
+/* Records why the technique cannot continue. Returns 0, which becomes the smallest chunk. */
 static uint64_t plugged_fail(struct sched *sched, char line[HDSS_TECHNIQUE_ERROR_MAX])
 {
     struct plugged *plugged = sched->own;

@@ -16,15 +16,13 @@ struct technique_plugin {
     union sched_value fallback[SCHED_PARAMS_MAX];
 };
 
-/* Checks the plug-in's table and makes a technique of it. The plug-in, and `name`, which specs use, are borrowed. */
+/* Checks the plug-in's table and makes a technique of it. Borrows the plug-in and `name`, which specs use. */
 int technique_plugin_init(struct technique_plugin *made, const char *name, const struct hdss_technique *plugin,
                           struct error *error);
 
 /* Traits of a plug-in that ranks need even if they do not cut with it. */
 enum plugin_trait { PLUGIN_LEARNS = 1, PLUGIN_MAY_GROW = 2, PLUGIN_TRAITS_ALL = 3 };
 
-/* Returns the traits of a technique, a set of enum plugin_trait. */
 unsigned technique_traits(const struct technique *technique);
 
-/* Returns a stand-in with these traits for a plug-in that another rank has loaded. It cuts nothing. */
 const struct technique *technique_elsewhere(unsigned traits);

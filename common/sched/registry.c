@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All techniques, and look-up by name. The list is in technique.h, which the techniques include too. */
+/* The list of all techniques, and look-up by name. The names are in technique.h, which the techniques include too. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rnd: chunks of random size, a baseline for comparisons.
  *
- * Chunk i is an integer function of the seed and of i: the same on every machine and in both forms. */
+ * Chunk i is an integer function of the seed and of i, so it is the same on every machine and in both forms. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
@@ -9,7 +9,7 @@
 
 enum { PARAM_LO, PARAM_HI, PARAM_SEED, PARAM_BOUNDS };
 enum { BOUNDS_DCA, BOUNDS_2L };
-enum { LO, SPAN, SEED }; /* constant; SPAN = hi - lo + 1 */
+enum { LO, SPAN, SEED }; /* in sched->constant; SPAN = hi - lo + 1 */
 
 #define SEED_DEFAULT 1
 

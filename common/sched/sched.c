@@ -212,7 +212,8 @@ uint64_t sched_next(struct sched *sched, unsigned worker)
     if (sched->technique->places != NULL)
         return next_placed(sched, worker);
     uint64_t chunk = take_formula(sched, sched->technique->next(sched, worker));
-    if (sched->weighting == SCHED_WEIGHTING_POWER) /* K' = floor(K V_j), [SW] eq 2 */
+    /* K' = floor(K V_j), [SW] eq 2 */
+    if (sched->weighting == SCHED_WEIGHTING_POWER)
         chunk = floor_times_power(sched, worker, twofold_of_integer(chunk));
     else if (sched->weighting == SCHED_WEIGHTING_ACP)
         chunk = floor_real(available(sched, worker, (double)chunk));
@@ -277,8 +278,7 @@ void sched_claim(struct sched *sched, uint64_t count)
     sched->is_disturbed |= count > 0;
 }
 
-/* Removes the load from a measured time. Otherwise a loaded core would count as a slow one, and the load would count
- * twice. */
+/* Otherwise a loaded core would count as a slow one, and the load would count twice. */
 static void unload(struct sched_feedback *feedback, double load)
 {
     feedback->compute_s /= load;

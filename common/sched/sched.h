@@ -15,18 +15,16 @@
 #include <stdint.h>
 
 #define SCHED_PARAMS_MAX     8
-#define SCHED_SPEC_TEXT_MAX  256 /* bytes of a spec's text, with its NUL */
+#define SCHED_SPEC_TEXT_MAX  256
 #define SCHED_ITERATIONS_MAX (UINT64_C(1) << 63)
 #define SCHED_WORKERS_MAX    (1u << 24)
 #define SCHED_NO_START       UINT64_MAX /* returned by technique->start if the start needs a table */
-#define SCHED_VARIANT        "variant"  /* parameter that chooses between HDSS's rule and the paper's */
+#define SCHED_VARIANT        "variant"  /* name of the parameter that chooses between HDSS's rule and the paper's */
 #define SCHED_POWER_MIN      1e-9
 #define SCHED_POWER_MAX      1e9
 
-/* Weighting for a technique that is not weighted by nature ([SW] eq 2). */
 enum sched_weighting { SCHED_WEIGHTING_NONE, SCHED_WEIGHTING_POWER, SCHED_WEIGHTING_ACP };
 
-/* How measured speeds become virtual powers. */
 enum sched_powers {
     SCHED_POWERS_BY_SLOWEST, /* speed / slowest ([H]) */
     SCHED_POWERS_BY_FASTEST, /* speed / fastest ([SW]) */
@@ -40,11 +38,10 @@ enum sched_param_kind { SCHED_PARAM_INTEGER, SCHED_PARAM_REAL, SCHED_PARAM_CHOIC
 /* The choices of SCHED_VARIANT, in the order of VARIANT_PARAM. */
 enum sched_variant { SCHED_VARIANT_HDSS, SCHED_VARIANT_PAPER };
 
-/* How a parameter gets its value if it is not given. */
 enum sched_measured {
     SCHED_NOT_MEASURED,
-    SCHED_MEASURED_BY_PROBE,    /* before the first chunk, from timed iterations and messages: see sched_config */
-    SCHED_MEASURED_BY_FEEDBACK, /* after the first batch */
+    SCHED_MEASURED_BY_PROBE, /* before the first chunk, from timed iterations and messages: see sched_config */
+    SCHED_MEASURED_BY_FEEDBACK,
 };
 
 /* A parameter of a technique, given as name=value. The table ends with a NULL name. A measured parameter is a
@@ -53,20 +50,19 @@ struct technique_param {
     const char *name;
     enum sched_param_kind kind;
     enum sched_measured measured;
-    const char *fallback;    /* the default in words, for help texts ("ceil(N/(2P))") */
-    double minimum, maximum; /* inclusive; integers up to 2^63 */
-    const char *choices;     /* "ceil|floor" */
-    const char *summary;     /* one line, with the unit */
+    const char *fallback;
+    double minimum, maximum;
+    const char *choices;
+    const char *summary;
 };
 
 union sched_value {
-    uint64_t integer; /* or index of a choice */
+    uint64_t integer; /* an integer, or the index of a choice */
     double real;
 };
 
 struct technique;
 
-/* A technique with its parameters as the user wrote them: `name` or `name:param=value,...`. */
 struct sched_spec {
     const struct technique *technique;
     union sched_value values[SCHED_PARAMS_MAX];
@@ -74,31 +70,31 @@ struct sched_spec {
 };
 
 struct sched_config {
-    uint64_t iterations;  /* N, up to SCHED_ITERATIONS_MAX */
-    unsigned workers;     /* P, 1 .. SCHED_WORKERS_MAX */
-    const double *powers; /* V_j, one per worker, SCHED_POWER_MIN .. _MAX; borrowed during init only; NULL: all are 1 */
-    uint64_t min_chunk;   /* 0 counts as 1 */
-    uint64_t max_chunk;   /* bounds K before weighting; recursive form only; 0: no bound */
+    uint64_t iterations; /* N, up to SCHED_ITERATIONS_MAX */
+    unsigned workers;    /* P, 1 .. SCHED_WORKERS_MAX */
+    /* V_j, one per worker, SCHED_POWER_MIN .. SCHED_POWER_MAX. Borrowed only by sched_init(). NULL: all are 1. */
+    const double *powers;
+    uint64_t min_chunk; /* 0 counts as 1 */
+    uint64_t max_chunk; /* bounds K before weighting; recursive form only; 0: no bound */
     enum sched_weighting weighting;
     bool loads;        /* sched_set_load() will be called; required for ACP */
     double overhead_s; /* a worker's time for getting one chunk; 0: unknown */
     double swr;        /* shortest over longest of five timed iterations, in (0, 1]; 0: unknown */
 };
 
-/* Measurements of a worker's finished chunks. */
 struct sched_feedback {
-    unsigned worker; /* 0 .. P-1 */
-    uint32_t chunks; /* at least 1 */
+    unsigned worker;
+    uint32_t chunks;
     uint64_t iterations;
-    double compute_s; /* in the kernel */
+    double compute_s;
     /* Idle time before the chunks began. Compute and wait together are the total chunk time, which includes the
      * scheduling overhead. */
     double wait_s;
-    double deviation_s; /* sample standard deviation of one iteration's time, from the spread within the chunks */
-    uint32_t samples;   /* timed pieces of the chunks; below 2 the deviation is unknown */
+    /* Sample standard deviation of one iteration's time, from the spread within the chunks. */
+    double deviation_s;
+    uint32_t samples; /* timed pieces of the chunks; if below 2 the deviation is unknown */
 };
 
-/* A measured value that replaces a parameter. */
 struct sched_value_used {
     const char *name;
     double value;
@@ -113,33 +109,33 @@ struct sched {
     uint64_t min_chunk, max_chunk;
     enum sched_weighting weighting; /* in addition to the technique; not POWER if that is weighted by nature */
     uint64_t remaining;
-    uint64_t step;       /* i, the number of chunks cut so far */
-    uint64_t formula;    /* K of the latest chunk, as the technique gave it */
-    double *powers;      /* V_j, owned; NULL if nothing is weighted */
-    double power_sum;    /* V */
-    double *power_rests; /* for each power the decimal number that it stands for, minus the power; owned; NULL: all 0 */
-    struct twofold power_total;        /* V of the decimal numbers */
-    double power_doubt;                /* relative error of the powers: 0 if all are decimal numbers */
-    double *loads;                     /* Q_j, owned; NULL if the technique and the weighting need none */
-    double overhead_s, swr;            /* as configured; 0: unknown */
+    uint64_t step;    /* i, the number of chunks cut so far */
+    uint64_t formula; /* K of the latest chunk, as the technique gave it */
+    double *powers;   /* V_j, owned; NULL if nothing is weighted */
+    double power_sum; /* V */
+    /* for each power, the decimal number that it stands for minus the power; owned; NULL: all 0 */
+    double *power_rests;
+    struct twofold power_total; /* V of the decimal numbers */
+    double power_doubt;         /* relative error of the powers; 0 if all are decimal numbers */
+    double *loads;              /* Q_j, owned; NULL if the weighting does not use them */
+    double overhead_s, swr;
     double measured[SCHED_PARAMS_MAX]; /* values that were measured instead of given, by parameter; NaN until known */
     union {
         uint64_t integer[8];
         double real[8];
-    } constant, state;   /* of the technique, zero before its init() */
+    } constant, state;   /* values of the technique, zero before its init() */
     uint64_t place;      /* where the latest chunk begins: see struct technique_places */
-    bool is_disturbed;   /* the remaining work has changed other than by chunks cut */
-    bool is_laid_out;    /* the parts were laid out anew at the latest chunk; the caller clears it */
+    bool is_disturbed;   /* the remaining work has changed other than by cutting chunks */
+    bool is_laid_out;    /* the parts were laid out anew for the latest chunk; the caller sets it to false */
     const char *failure; /* why the technique cannot continue, borrowed from `own`; NULL: no failure */
-    void *own;           /* block of the technique, released by its fini() and free(); may be NULL */
+    void *own;           /* block of the technique; its fini() and free() release it; may be NULL */
 };
 
-/* Functions of a technique that also chooses the iterations of a chunk: each worker has a part of the loop, from which
+/* Functions of a technique that also chooses the iterations of a chunk. Each worker has a part of the loop, from which
  * its chunks come. A place is an index into the remaining iterations in ascending order, as they were when the parts
  * were laid out. Parts are laid out before the first chunk, and again after work has come back or has been removed
  * other than by chunks. */
 struct technique_places {
-    /* Divides sched->remaining into parts. */
     void (*lay_out)(struct sched *sched);
     /* Takes up to `count` iterations (at least 1) from the front of the part for which next() has just computed a chunk
      * of `worker`. Returns how many, 0 only if the part is empty; otherwise sets sched->place. */
@@ -156,7 +152,7 @@ enum {
 struct technique {
     const char *name;
     const char *alias;
-    const char *title; /* for example "guided self-scheduling" */
+    const char *title;
     const char *rule;
     const char *source;
     const char *when;
@@ -172,30 +168,29 @@ struct technique {
     /* NULL if the technique does not choose the iterations. Otherwise it has neither a closed form nor from_rest, and
      * applies powers and loads itself. */
     const struct technique_places *places;
-    /* Closed form: K_i before clamping, from the step alone; NULL if there is none. */
+    /* Closed form: K_i before clamping, from the step alone. NULL if there is none. */
     uint64_t (*at)(const struct sched *sched, uint64_t step);
-    /* Closed form: number of iterations before chunk `step` if no chunk is below sched->min_chunk, at most N, in O(1)
-     * or O(log S). NULL if that needs a table (see bounds.h), SCHED_NO_START if it does with these parameters. */
+    /* Closed form: the number of iterations before chunk `step` if no chunk is below sched->min_chunk, at most N, in
+     * O(1) or O(log S). NULL if this always needs a table (see bounds.h). Returns SCHED_NO_START if it needs one with
+     * these parameters. */
     uint64_t (*start)(const struct sched *sched, uint64_t step);
-    /* For flat scheduling without a closed form: K before clamping for `worker`, from sched->remaining, N and the
-     * feedback only, independent of earlier chunks. The remaining work never grows between calls. NULL if K needs
-     * more. */
+    /* For DCA without a closed form: K before clamping for `worker`, only from sched->remaining, N and the feedback,
+     * not from earlier chunks. The remaining work never grows between calls. NULL if K needs more. */
     uint64_t (*from_rest)(struct sched *sched, unsigned worker);
-    /* For flat scheduling with the closed form of fac2: the weight of `worker` in batch `batch`, counted from 1, from
-     * the powers and the feedback. Weights sum to P. NULL if from_rest or at is enough. */
+    /* For DCA with the closed form of fac2: the weight of `worker` in batch `batch`, counted from 1, from the powers
+     * and the feedback. Weights sum to P. NULL if from_rest or at is enough. */
     double (*batch_weight)(struct sched *sched, unsigned worker, uint64_t batch);
     /* Takes a measurement, in amortised O(1). NULL if the technique does not learn. */
     void (*feedback)(struct sched *sched, const struct sched_feedback *feedback);
-    /* The technique's estimate of a worker as a weight (mean 1). NULL if the technique learns none. */
+    /* Returns the estimate of a worker as a weight (mean 1). NULL if the technique learns none. */
     double (*weight)(const struct sched *sched, unsigned worker);
     /* Starts the next time step, with remaining and step already set, and keeps what was learned. NULL: init() is
      * called again. */
     void (*again)(struct sched *sched);
-    /* Releases what sched->own, which is not NULL, refers to; the caller frees the block itself. May be NULL. */
+    /* Releases what sched->own, which is not NULL, refers to. The caller frees the block itself. May be NULL. */
     void (*fini)(struct sched *sched);
 };
 
-/* Returns all techniques in the order of the manual, and their number in `*count`. */
 const struct technique *const *sched_techniques(size_t *count);
 
 /* Finds a technique by name or alias, ignoring case; underscores match dashes, as in LB4OMP. NULL if there is none. */
@@ -205,7 +200,7 @@ const struct technique *sched_find(const char *name);
  * common/job/technique_load.h. */
 int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *error);
 
-/* Like sched_spec_parse(), for a known technique; `params` is the text after the colon, or NULL. */
+/* Like sched_spec_parse(), for a known technique. `params` is the text after the colon, or NULL. */
 int sched_spec_parse_params(struct sched_spec *spec, const struct technique *technique, const char *params,
                             struct error *error);
 
@@ -215,7 +210,6 @@ size_t sched_spec_name_length(const char *text);
  * class, "python:module.Class". */
 bool sched_spec_is_plugin(const char *text);
 
-/* Writes the spec in its canonical spelling, truncated to `size`. */
 void sched_spec_format(const struct sched_spec *spec, char *text, size_t size);
 
 /* True if a loop with this spec needs sched_feedback(): the technique learns, or a parameter is measured in the
@@ -231,7 +225,6 @@ bool sched_spec_probes(const struct sched_spec *spec);
  * undefined. */
 int technique_param_parse(const struct technique_param *param, const char *text, union sched_value *value);
 
-/* Writes which values the parameter accepts, in words ("an integer from 1 to 2^63"), truncated to `size`. */
 void technique_param_accepts(const struct technique_param *param, char *text, size_t size);
 
 /* Parses `none`, `power` or `acp`. On failure `weighting` is unchanged. */
@@ -250,14 +243,14 @@ void sched_fini(struct sched *sched);
  * plug-in fails, sched->failure is set and chunks have the smallest size. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
 
-/* Takes the next chunk of a loop that is cut from first to last iteration without returned work. False if no work
- * remains. */
+/* Takes the next chunk of a loop that is cut from first to last iteration and to which no work comes back. False if no
+ * work remains. */
 bool sched_cut(struct sched *sched, unsigned worker, struct range *chunk);
 
 /* Extends the chunk that sched_next() has just returned by up to `more` iterations. Returns by how many. */
 uint64_t sched_widen(struct sched *sched, unsigned worker, uint64_t more);
 
-/* Shortens the chunk that sched_next() has just returned or sched_widen() extended by `count` iterations, which
+/* Shortens the chunk that sched_next() has just returned, or sched_widen() extended, by `count` iterations, which
  * remain. */
 void sched_shorten(struct sched *sched, unsigned worker, uint64_t count);
 
@@ -265,22 +258,22 @@ void sched_shorten(struct sched *sched, unsigned worker, uint64_t count);
 void sched_set_load(struct sched *sched, unsigned worker, double load);
 
 /* Returns `count` iterations of earlier chunks to the remaining work (the ledger cut a chunk short, or a worker was
- * lost). Must not exceed what was cut. */
+ * lost). They must not be more than were cut. */
 void sched_give_back(struct sched *sched, uint64_t count);
 
-/* Adds `count` iterations to the loop. Requires technique->may_grow. */
+/* Adds `count` iterations to the loop. The technique must have may_grow. */
 void sched_grow(struct sched *sched, uint64_t count);
 
-/* Removes `count` iterations from the remaining work that were handed out without cutting a chunk. Must not exceed what
- * remains. */
+/* Removes `count` iterations, which were handed out without cutting a chunk, from the remaining work. They must not be
+ * more than remain. */
 void sched_claim(struct sched *sched, uint64_t count);
 
 /* Passes a measurement to the technique; needed if sched_spec_learns(). Invalid ones (no iterations, a time that is
  * negative or not a number) are ignored. */
 void sched_feedback(struct sched *sched, const struct sched_feedback *feedback);
 
-/* Returns the technique's estimate of the worker as a weight (mean 1); if the technique does not learn, power over mean
- * power. */
+/* Returns the technique's estimate of the worker as a weight (mean 1). If the technique does not learn, the weight is
+ * power over mean power. */
 double sched_weight(const struct sched *sched, unsigned worker);
 
 unsigned sched_values_used(const struct sched *sched, struct sched_value_used used[SCHED_PARAMS_MAX]);
@@ -289,16 +282,17 @@ unsigned sched_values_used(const struct sched *sched, struct sched_value_used us
  * only sched_fini() is allowed. */
 int sched_again(struct sched *sched, uint64_t iterations, struct error *error);
 
-/* Fails if the loop cannot be cut by its closed form: the technique has none, or a parameter is measured in the loop or
- * by a probe that was not made. */
+/* Fails if the loop cannot be cut by its closed form: the technique has none, max_chunk is set, or a parameter is
+ * measured in the loop or by a probe that was not made. */
 int sched_check_closed(const struct sched *sched, struct error *error);
 
 /* Closed form: returns the size of chunk `step`, counted from 0, before clamping to the remaining work, at least
- * max(min_chunk, 1). Never weighted. Requires sched_check_closed(). */
+ * max(min_chunk, 1). Never weighted. sched_check_closed() must have succeeded. */
 uint64_t sched_at(const struct sched *sched, uint64_t step);
 
-/* Returns the size of a chunk for `worker` if `remaining` iterations are left by another rank's count: min(R, max(K,
- * min_chunk, 1)). Requires technique->from_rest; such a loop uses only this function and sched_feedback(). */
+/* Returns the size of a chunk for `worker` if `remaining` iterations are left, as another rank counts them: min(R,
+ * max(K', min_chunk, 1)). K' is K, or floor(K V_j / Q_j) weighted by acp. The technique must have from_rest. Such a
+ * loop uses only this function and sched_feedback(). */
 uint64_t sched_from_rest(struct sched *sched, unsigned worker, uint64_t remaining);
 
 /* Turns measured speeds (any unit, all > 0) into the powers that the technique and the weighting need. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A technique as users write it, `name` or `name:param=value,param=value`: the parser, whose errors name the parameter,
- * the value and what is accepted, and the canonical spelling (only given parameters, in the order of the technique's
- * table). */
+/* A technique as users write it, `name` or `name:param=value,param=value`. The errors of the parser name the parameter,
+ * the value and what is accepted. The canonical spelling has only the given parameters, in the order of the technique's
+ * table. */
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
@@ -68,7 +68,6 @@ void technique_param_accepts(const struct technique_param *param, char *buffer, 
         spec_append(&text, ", or measure");
 }
 
-/* Names of some techniques in other systems and papers. */
 static const struct {
     const char *word, *name;
 } spec_other_names[] = {
@@ -284,7 +283,6 @@ bool sched_spec_probes(const struct sched_spec *spec)
     return spec_is_missing(spec, SCHED_MEASURED_BY_PROBE);
 }
 
-/* Writes the shortest decimal that parses to the same double. */
 static void append_real(struct text *text, double value)
 {
     char digits[40];

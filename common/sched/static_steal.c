@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* static-steal: each worker has a part of the loop and takes chunks of one size from its front. A worker whose part is
- * empty steals from the back of another worker's part.
+/* static-steal: each worker has a part of the loop and takes chunks of one size from its front. A worker whose part
+ * is empty steals from the back of another worker's part.
  *
- * The rule is that of the OpenMP runtime of LLVM, kmp_sch_static_steal in kmp_dispatch.cpp at commit 0217024481ad, with
- * requests served one after the other. Parts consist of whole chunks and are as equal as possible, the larger ones
- * first. A thief starts its search, in a circle, at the victim of its last theft, at first at its neighbour, and takes
- * a quarter of the victim's chunks, at least one. From a worker that has never asked for work it takes the whole part,
- * and starts its next search at that worker's neighbour. A loop of fewer chunks than workers is one part for all.
+ * The rule is that of the OpenMP runtime of LLVM, kmp_sch_static_steal in kmp_dispatch.cpp at commit 0217024481ad,
+ * with requests served one after the other. Parts consist of whole chunks and are as equal as possible, the larger
+ * ones first. A thief searches for a victim in a circle, which begins at the victim of its last theft, at first at
+ * its neighbour. It takes a quarter of the victim's chunks, at least one. From a worker that has never asked for
+ * work it takes the whole part, and its next search begins at that worker's neighbour. A loop of fewer chunks than
+ * workers is one part for all.
  *
- * LB4OMP uses the rule of an earlier runtime: the last chunk of a part is not stolen, nor anything from a worker that
- * has not asked; a loop of fewer chunks than workers is divided into parts of one chunk. There a thread that may not
- * steal leaves the loop. Here it gets one of those chunks, because their owner may be lost.
+ * LB4OMP uses the rule of an earlier runtime: the last chunk of a part is not stolen, nor anything from a worker
+ * that has not asked, and a loop of fewer chunks than workers is divided into parts of one chunk. A thread of LB4OMP
+ * that may not steal leaves the loop. Here it gets one of those chunks, because their owner may be lost.
  *
  * Invariants: the parts do not overlap and together are sched->remaining; `filled` marks the parts that are not
  * empty. */
@@ -26,7 +27,6 @@ enum { RULE_LLVM, RULE_LB4OMP };
 
 enum { CHUNK };
 
-/* Default number of chunks in each worker's part. */
 #define PART_CHUNKS 64
 #define WORD_BITS   64
 
@@ -47,7 +47,7 @@ static const struct technique_param static_steal_params[] = {
 
 struct part {
     uint64_t begin, end;
-    unsigned victim; /* where its next search for a victim starts */
+    unsigned victim;
     bool has_asked;
 };
 
@@ -83,7 +83,7 @@ static unsigned next_filled(const struct steal *steal, unsigned from, unsigned w
     return workers;
 }
 
-/* Chunks begin at multiples of the chunk size; the first may have been cut in two. */
+/* Chunks begin at multiples of the chunk size; the first one may have been cut in two. */
 static uint64_t chunks_left(const struct sched *sched, const struct part *part)
 {
     const uint64_t chunk = sched->constant.integer[CHUNK];
@@ -177,7 +177,8 @@ static void steal_as_lb4omp(struct sched *sched, struct part *thief, unsigned fi
 {
     const struct steal *steal = sched->own;
     const unsigned victim = find_lb4omp_victim(sched, thief->victim);
-    if (victim == sched->workers) { /* Only chunks are left that LB4OMP does not steal. */
+    /* Only chunks are left that LB4OMP does not steal. */
+    if (victim == sched->workers) {
         move_chunks(sched, thief, &steal->part[first_filled], steal->is_whole ? UINT64_MAX : 1);
         return;
     }
@@ -205,7 +206,8 @@ static void steal_for(struct sched *sched, struct part *thief)
         steal_as_lb4omp(sched, thief, victim);
 }
 
-/* K = chunk, or the rest of one; by acp floor(chunk / Q_j), [SW] eq 2, because the parts already include the powers. */
+/* K = chunk, or the rest of one. With acp K = floor(chunk / Q_j), [SW] eq 2, because the parts already include the
+ * powers. */
 static uint64_t static_steal_next(struct sched *sched, unsigned worker)
 {
     const struct steal *steal = sched->own;

@@ -38,7 +38,6 @@ static bool tap_is_given(const struct sched *sched)
     return sched->spec.given[PARAM_MU] && sched->spec.given[PARAM_SIGMA];
 }
 
-/* v = alpha sigma / mu. */
 static void fix_spread(struct sched *sched)
 {
     struct twofold mu, sigma, alpha = param_meant(sched, PARAM_ALPHA, ALPHA);
@@ -47,7 +46,7 @@ static void fix_spread(struct sched *sched)
     twofold_keep(sched->constant.real + SPREAD, twofold_divide(twofold_multiply(alpha, sigma), mu));
 }
 
-/* With given values the closed form needs a table, otherwise the measurements need a pool. */
+/* With given values the closed form needs a table. Otherwise the measurements need a pool. */
 static int tap_init(struct sched *sched, struct error *error)
 {
     fix_spread(sched);
@@ -77,7 +76,7 @@ static uint64_t taper(struct twofold g, struct twofold v)
     return above > 0 ? (uint64_t)above : 0;
 }
 
-/* g = R/P; without a spread this is gss's chunk, in integers. */
+/* g = R/P. Without a spread this is gss's chunk, in integers. */
 static uint64_t tap_next(struct sched *sched, unsigned worker)
 {
     struct twofold v = twofold_kept(sched->constant.real + SPREAD);
@@ -89,7 +88,6 @@ static uint64_t tap_next(struct sched *sched, unsigned worker)
     return taper(twofold_divide(twofold_of_integer(sched->remaining), twofold_of(sched->workers)), v);
 }
 
-/* g = ((P-1)/P)^i N/P. */
 static uint64_t tap_at(const struct sched *sched, uint64_t step)
 {
     struct twofold v = twofold_kept(sched->constant.real + SPREAD);

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The registry, in the order of the manual; dashes of a name become underscores. */
+/* The registry, in the order of the manual. Dashes of a name are underscores here. */
 #define TECHNIQUE_LIST(TECHNIQUE)                                                                                      \
     TECHNIQUE(static)                                                                                                  \
     TECHNIQUE(static_steal)                                                                                            \
@@ -65,7 +65,6 @@ static inline uint64_t floor_real(double value)
     return value < (double)SCHED_ITERATIONS_MAX ? (uint64_t)(int64_t)value : SCHED_ITERATIONS_MAX;
 }
 
-/* Rounds up, clamped to [0, SCHED_ITERATIONS_MAX]; NaN becomes 0. */
 static inline double ceil_real(double value)
 {
     value -= ROUNDING_GUARD;
@@ -77,7 +76,7 @@ static inline double ceil_real(double value)
     return whole + (whole < value);
 }
 
-/* Tolerance for numbers derived from decimal ones by a few twofold operations, relative to the number and to 1: a value
+/* Tolerance for numbers derived from decimal ones by a few twofold operations, relative to the number and to 1. A value
  * this close to a whole number counts as that number. */
 #define TWOFOLD_GUARD        0x1p-94
 #define TWOFOLD_GUARD_OF_ONE 0x1p-80
@@ -115,7 +114,6 @@ static inline uint64_t ceil_to_integer(struct twofold value, double doubt)
     return floor_twofold(ceil_twofold(value, doubt), 0);
 }
 
-/* Read and write a number of two doubles in sched->constant.real or sched->state.real. */
 static inline struct twofold twofold_kept(const double *kept)
 {
     return (struct twofold){kept[0], kept[1]};
@@ -154,7 +152,6 @@ static inline uint64_t floor_times_power(const struct sched *sched, unsigned wor
 /* Relative rounding error of P V_j / V and of a chunk times it; it may push a product above a whole number. */
 #define WEIGHT_GUARD 0x1p-52
 
-/* K w, rounded up. */
 static inline uint64_t ceil_weighted(double chunk, double weight)
 {
     double share = chunk * weight;
@@ -199,7 +196,6 @@ static inline struct twofold param_meant(const struct sched *sched, unsigned par
     return number;
 }
 
-/* Returns a parameter as given, else as measured; NaN until known. */
 static inline double param_measured(const struct sched *sched, unsigned param)
 {
     return param_real(sched, param, sched->measured[param]);

@@ -75,12 +75,13 @@ static uint64_t tfss_at(const struct sched *sched, uint64_t step)
 static uint64_t tfss_start(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;
-    if (step >= sched->iterations) /* No chunk is empty. */
+    /* No chunk is empty. */
+    if (step >= sched->iterations)
         return sched->iterations;
     uint64_t batch = step / sched->workers, falling = batch < constant[LEVEL_BATCH] ? batch : constant[LEVEL_BATCH];
     uint128 before = sched->workers * trapezoid_sum(constant[TRAPEZOID_FIRST], slope_of(sched), offset_of(sched),
                                                     divisor_of(sched), falling);
-    /* These are earlier chunks of this batch, or all chunks of the smallest size. */
+    /* earlier chunks of this batch, or all chunks of the smallest size */
     uint128 others = step - (uint128)falling * sched->workers;
     uint64_t chunk = falling < constant[LEVEL_BATCH] ? tfss_chunk_of_batch(sched, falling) : tfss_smallest(sched);
     return start_within(sched, before + others * chunk);

@@ -11,7 +11,8 @@
 
 #include <math.h>
 
-/* In sched->constant.integer: first, last, decrement, last step not below `last`; then a technique's own. */
+/* In sched->constant.integer: first, last, the decrement rise/run, the last step not below `last`; then a technique's
+ * own. */
 enum { TRAPEZOID_FIRST, TRAPEZOID_LAST, TRAPEZOID_RISE, TRAPEZOID_RUN, TRAPEZOID_END, TRAPEZOID_OWN };
 
 extern const struct technique_param trapezoid_params[];
@@ -19,7 +20,7 @@ extern const struct technique_param trapezoid_params[];
 /* F = ceil(N/(2P)), L = 1, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)), [DCA] eq 6, in sched->constant. */
 int trapezoid_init(struct sched *sched, struct error *error);
 
-/* False with variant=paper: the work that remains after the last step is handed out in chunks of `last`. */
+/* False with variant=paper, which hands out the work that remains after the last step in chunks of `last`. */
 bool trapezoid_begins_again(const struct sched *sched);
 
 /* Returns the step from which on the trapezoid covers the remaining work. */

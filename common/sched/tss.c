@@ -49,7 +49,8 @@ static uint64_t tss_at(const struct sched *sched, uint64_t step)
 static uint64_t tss_start(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;
-    if (step >= sched->iterations) /* No chunk is empty. */
+    /* No chunk is empty. */
+    if (step >= sched->iterations)
         return sched->iterations;
     uint64_t falling = step < constant[LEVEL_STEP] ? step : constant[LEVEL_STEP];
     uint128 before =

@@ -6,7 +6,7 @@
 #include "common/util/error.h"
 
 enum { PARAM_X };
-enum { LIMIT, LEVEL_BATCH }; /* in sched->constant: 2 K0 - 1, and the first batch whose chunk exceeds min_chunk */
+enum { LIMIT, LEVEL_BATCH }; /* in sched->constant: 2 K0 - 1, and the first batch whose chunk reaches min_chunk */
 
 #define X_DEFAULT 4 /* value of [DCA] Table 2 */
 
@@ -21,7 +21,7 @@ static const struct technique_param viss_params[] = {
 };
 
 /* K = floor(K0 (1 - 0.5^n)/0.5) with n = b+1, [DCA] eq 10 and 20, which prints i mod P for b. Equal to 2 K0 - ceil(2
- * K0/2^n) and, with M = 2 K0 - 1, to M - floor(M/2^n): integers, and M fits 64 bits. */
+ * K0/2^n) and, with M = 2 K0 - 1, to M - floor(M/2^n). These are integers, and M fits 64 bits. */
 static uint64_t viss_chunk_of_batch(uint64_t limit, uint64_t batch)
 {
     return limit - halved(limit / 2, batch);
@@ -50,7 +50,8 @@ static uint64_t viss_start(const struct sched *sched, uint64_t step)
 {
     uint64_t limit = sched->constant.integer[LIMIT], level = sched->constant.integer[LEVEL_BATCH];
     uint64_t batch = step / sched->workers;
-    if (step >= sched->iterations) /* No chunk is empty. */
+    /* No chunk is empty. */
+    if (step >= sched->iterations)
         return sched->iterations;
     if (batch < level)
         return start_of_equal(sched, sched->min_chunk, step);
@@ -60,7 +61,6 @@ static uint64_t viss_start(const struct sched *sched, uint64_t step)
                                    (uint128)(step % sched->workers) * viss_chunk_of_batch(limit, batch));
 }
 
-/* Computes K from sched->step, because nothing depends on the remaining work. */
 static uint64_t viss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;

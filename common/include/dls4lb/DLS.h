@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface of DLS4LB and LB4MPI on top of libhdss: a program written for them is compiled with this header and
+/* The interface of DLS4LB and LB4MPI on top of libhdss. A program written for them is compiled with this header and
  * linked with -lhdss. Names, method numbers and the documented fields are theirs; the implementation is not.
  *     infoDLS info;
  *     DLS_Setup(MPI_COMM_WORLD, &info);
@@ -12,8 +12,8 @@
  *     DLS_EndLoop(&info, &iterations, &seconds);
  *     DLS_Finalize(&info);
  *
- * DLS_StartLoop and DLS_EndLoop are collective. Parameters and weights are those of rank 0 at the start of a loop. See
- * dls4lb(3). */
+ * DLS_StartLoop and DLS_EndLoop are collective. Only the parameters and weights of rank 0 at the start of a loop count.
+ * See dls4lb(3). */
 #ifndef DLS4LB_DLS_H
 #define DLS4LB_DLS_H
 
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For C programs that rely on them. */
+/* Some C programs rely on these macros. */
 #ifndef __cplusplus
 #ifndef min
 #define min(a, b) ((a) < (b) ? (a) : (b))
@@ -39,7 +39,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Methods. FAC is fac2 in HDSS, SimAS is auto. */
+/* FAC is fac2 in HDSS, and SimAS is auto. */
 #define STATIC 0
 #define SS     1
 #define FSC    2
@@ -56,47 +56,45 @@ extern "C" {
 #define AF     13
 #define SimAS  14
 
-/* For Configure_Chunk_Calculation_Mode(). */
 #define DLS_CENTRALIZED 0
 #define DLS_DISTRIBUTED 1
 
-/* Initialized by DLS_Setup() or a similar function. The first group of fields may be changed before a loop starts; the
+/* DLS_Setup() or a similar function initializes it. The first group of fields may be changed before a loop starts; the
  * others are read-only. */
 typedef struct {
-    int minChunk;    /* smallest chunk; 0 or less: half of mFSC's. For GSS and all after it */
-    int breakAfter;  /* iterations of rank 0 between two checks for requests; negative: by time */
+    int minChunk;    /* smallest chunk of GSS and the methods after it; 0 or less: half of mFSC's */
+    int breakAfter;  /* on rank 0, iterations between two checks for requests; negative: by time */
     int requestWhen; /* remaining iterations at which the next chunk is requested; negative: 15 % of the chunk */
     double h_overhead, sigma; /* for FSC; 0: measured */
-    double *weights;          /* [commSize], mean 1, for WF; the learned ones for AWF */
+    double *weights;          /* [commSize] with mean 1: given for WF, learned for AWF */
 
-    MPI_Comm comm; /* ranks that share the loop; MPI_COMM_NULL for ranks that follow their foreman */
-    MPI_Comm crew; /* with DLS_GroupSetup(), this rank's group; else MPI_COMM_NULL */
+    MPI_Comm comm; /* ranks that share the loop; MPI_COMM_NULL for a rank that follows its foreman */
+    MPI_Comm crew; /* after DLS_GroupSetup(), this rank's group; else MPI_COMM_NULL */
     int commSize, crewSize;
-    int myRank, foreman, firstRank, lastRank; /* foreman: coordinating rank */
+    int myRank, foreman, firstRank, lastRank; /* foreman: rank of the coordinator */
     int method;
-    int firstIter, lastIter;      /* inclusive */
-    int N;                        /* number of iterations, at most INT_MAX */
-    int timeStep;                 /* number of loops begun */
-    int chunkStart, subChunkSize; /* current piece */
-    int numChunks;                /* chunks given to this rank; after DLS_EndLoop(), on the foreman, to all */
-    int itersScheduled;           /* iterations, counted like numChunks */
-    int myIters;                  /* computed by this rank */
-    double workTime;              /* seconds that they took */
-    /* [3 * commSize] for each rank: seconds per iteration, deviation between pieces, number of pieces; valid on the
-     * foreman after DLS_EndLoop(), before that -1, -1, 0 */
+    int firstIter, lastIter; /* inclusive */
+    int N;                   /* number of iterations, at most INT_MAX */
+    int timeStep;
+    int chunkStart, subChunkSize;
+    int numChunks; /* chunks given to this rank; after DLS_EndLoop(), on the foreman, to all ranks */
+    int itersScheduled;
+    int myIters;
+    double workTime; /* seconds that the iterations of this rank took */
+    /* [3 * commSize]. For each rank: seconds per iteration, deviation between pieces, number of pieces. Valid on the
+     * foreman after DLS_EndLoop(), and -1, -1, 0 before. */
     double *stats;
     void *own; /* internal */
 } infoDLS;
 
-/* "GSS"; "UNKNOWN" for an invalid number. */
 char *get_DLS_ShortName(int method);
 
 void DLS_Setup(MPI_Comm comm, infoDLS *info);
-/* The last nKNL ranks have the speed KNL_speed, the others Xeon_speed: the weights of WF. */
+/* Sets the weights of WF: the last nKNL ranks have the speed KNL_speed, the others Xeon_speed. */
 void DLS_Parameters_Setup(MPI_Comm comm, infoDLS *info, int numProcs, int requestWhen, int breakAfter, int minChunk,
                           double h_overhead, double sigma, int nKNL, double Xeon_speed, double KNL_speed);
-/* For two nested loops: groups of 2 to 4 ranks of a node share the inner one (LS), their foremen the outer one (GS),
- * which rank `coordinator` assigns. */
+/* For two nested loops. Groups of 2 to 4 ranks of a node share the inner loop (LS). Their foremen share the outer loop
+ * (GS), which rank `coordinator` assigns. */
 void DLS_GroupSetup(MPI_Comm world, int coordinator, infoDLS *GS, infoDLS *LS);
 
 void DLS_StartLoop(infoDLS *info, int firstIter, int lastIter, int method);
@@ -106,8 +104,8 @@ void DLS_EndChunk(infoDLS *info);
 void DLS_EndLoop(infoDLS *info, int *niters, double *worktime);
 void DLS_Finalize(infoDLS *info);
 
-/* For all loops that start afterwards: DLS_CENTRALIZED (default), or DLS_DISTRIBUTED: each rank calculates its chunks
- * itself if the method has a closed form. */
+/* Counts for all loops that start afterwards. DLS_CENTRALIZED is the default. With DLS_DISTRIBUTED each rank calculates
+ * its chunks itself if the method has a closed form. */
 void Configure_Chunk_Calculation_Mode(int mode);
 
 #ifdef __GNUC__

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* LB4MPI as used in Eleliemy and Ciorba (A Distributed Chunk Calculation Approach for Self-scheduling, Listing 1): the
- * calls of DLS.h, six further techniques, and the choice of which ranks calculate chunks. See dls4lb(3). */
+ * calls of DLS.h, six further techniques, and the choice of the ranks that calculate chunks. See dls4lb(3). */
 #ifndef DLS4LB_LB4MPI_H
 #define DLS4LB_LB4MPI_H
 
@@ -8,8 +8,8 @@
 
 #include <mpi.h>
 
-/* Methods. Their numbers follow those of DLS.h, where 14 is SimAS; in DLS.py of DLS4LB, which has no SimAS, they are
- * one less. */
+/* The numbers continue those of DLS.h, where 14 is SimAS. DLS.py of DLS4LB has no SimAS, so its numbers are one
+ * less. */
 #define TFSS 15
 #define FISS 16
 #define VISS 17
@@ -17,7 +17,6 @@
 #define PLS  19
 #define TAP  20
 
-/* For Configure_Chunk_Calculation_Mode(). */
 #define CENTRALIZED   DLS_CENTRALIZED
 #define DECENTRALIZED DLS_DISTRIBUTED
 

@@ -8,11 +8,11 @@
  *             compute(i);
  *     hdss_loop_free(&loop);
  *
- * Each iteration in [0, iterations) is given to exactly one rank. Each loop duplicates the communicator, so that its
+ * Each iteration in [0, iterations) is given to exactly one rank. Each loop duplicates the communicator, so its
  * messages do not interfere with others. Functions return 0 or more on success and an enum hdss_status on failure; the
  * object stores the error text. Functions never print, end the program, or use global state. Several threads may call
- * functions for one object, one at a time; objects are independent. Counts are signed 64-bit integers, so that negative
- * arguments are detected.
+ * functions for one object, one at a time; objects are independent. Counts are signed, so negative arguments are
+ * detected.
  *
  * See hdss_loop_new(3), hdss_loop_next(3), hdss_options_set(3). */
 #ifndef HDSS_HDSS_H
@@ -32,22 +32,20 @@ extern "C" {
 
 enum hdss_status {
     HDSS_OK = 0,
-    HDSS_ERROR_USE = -1,       /* invalid call: a null pointer, a freed loop */
-    HDSS_ERROR_MPI = -2,       /* MPI is not initialized, already finalized, or without the required thread support */
-    HDSS_ERROR_COMM = -3,      /* not an intracommunicator with at least one rank */
-    HDSS_ERROR_COUNT = -4,     /* number of iterations negative or too large */
-    HDSS_ERROR_OPTION = -5,    /* unknown option or invalid value */
-    HDSS_ERROR_TECHNIQUE = -6, /* the technique rejects the loop, or does not support this mode */
-    HDSS_ERROR_DIFFERENT = -7, /* the ranks passed different loops */
-    HDSS_ERROR_ENDED = -8,     /* the loop has already ended */
-    HDSS_ERROR_MEMORY = -9,    /* out of memory */
-    HDSS_ERROR_REPORT = -10,   /* the report cannot be written; all else is done */
+    HDSS_ERROR_USE = -1,  /* an invalid call: a null pointer, a freed loop */
+    HDSS_ERROR_MPI = -2,  /* MPI is not initialized, already finalized, or without the required thread support */
+    HDSS_ERROR_COMM = -3, /* not an intracommunicator with at least one rank */
+    HDSS_ERROR_COUNT = -4,
+    HDSS_ERROR_OPTION = -5,
+    HDSS_ERROR_TECHNIQUE = -6, /* the technique rejects the loop or does not support this mode */
+    HDSS_ERROR_DIFFERENT = -7,
+    HDSS_ERROR_ENDED = -8,
+    HDSS_ERROR_MEMORY = -9,
+    HDSS_ERROR_REPORT = -10, /* the report cannot be written; everything else is done */
 };
 
-/* Describes a status in a few words; never NULL. */
 const char *hdss_error_text(int status);
 
-/* Version of the library: "1.2.3". */
 const char *hdss_version(void);
 
 struct hdss_options;
@@ -56,29 +54,30 @@ struct hdss_options;
 struct hdss_options *hdss_options_new(void);
 void hdss_options_free(struct hdss_options *options);
 
-/* Sets an option as on a command line: "technique" to "css:chunk=80". See hdss_options_set(3) for the list. */
+/* Sets an option as on a command line, for example "technique" to "css:chunk=80". hdss_options_set(3) lists the
+ * options. */
 int hdss_options_set(struct hdss_options *options, const char *name, const char *value);
 
-/* Sets the speeds of the ranks, speeds[count] in any unit; copied. Those of rank 0 are used. */
+/* Sets the speeds of the ranks, in any unit. They are copied. Only the call of rank 0 counts. */
 int hdss_options_set_powers(struct hdss_options *options, const double *powers, int count);
 
-/* The last error, one line: of a function above, or of hdss_loop_new() with these options. "" if none. */
+/* Returns the last error of a function above, or of hdss_loop_new() with these options, as one line; "" if none. */
 const char *hdss_options_error(const struct hdss_options *options);
 
 struct hdss_shared_loop;
 
-/* Begins a loop of `iterations`; collective on `comm`. `options` may be NULL, and may be freed afterwards. A failure
- * affects all ranks and sets *loop to NULL. */
+/* Begins a loop; collective on `comm`. `options` may be NULL, and may be freed afterwards. A failure affects all ranks
+ * and sets *loop to NULL. */
 int hdss_loop_new(MPI_Comm comm, int64_t iterations, struct hdss_options *options, struct hdss_shared_loop **loop);
 
-/* Gets the next iterations for this rank: returns 1 with [*first, *first + *count), or 0 once if none are left. */
+/* Gets the next iterations for this rank. Returns 1 with [*first, *first + *count), or 0 once if none are left. */
 int hdss_loop_next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count);
 
-/* Serves other ranks that wait for this one; for ranks whose iterations take long. */
+/* Serves other ranks that wait for this one. Useful on ranks whose iterations take long. */
 int hdss_loop_progress(struct hdss_shared_loop *loop);
 
-/* Links two loops on this rank: waiting in one also serves ranks that wait in the other. For programs that alternate
- * between loops. */
+/* Links two loops on this rank, for programs that alternate between them: a rank that waits in one also serves ranks
+ * that wait in the other. */
 int hdss_loop_link(struct hdss_shared_loop *loop, struct hdss_shared_loop *other);
 
 /* Begins the next time step, a loop of `iterations` with the same options and all that was learned; collective. */
@@ -87,27 +86,27 @@ int hdss_loop_again(struct hdss_shared_loop *loop, int64_t iterations);
 /* Ends the loop and sets *loop to NULL; collective. */
 int hdss_loop_free(struct hdss_shared_loop **loop);
 
-/* The last error, one line; "" if none. */
+/* Returns the last error as one line; "" if none. */
 const char *hdss_loop_error(const struct hdss_shared_loop *loop);
 
-/* This rank in this time step. */
+/* Figures of this rank in this time step. */
 struct hdss_stats {
-    int64_t iterations, chunks; /* given to this rank */
-    int64_t pieces;             /* number of calls of hdss_loop_next() that returned them */
-    double compute_s;           /* between the calls */
-    double wait_s;              /* waiting in hdss_loop_next() */
+    int64_t iterations, chunks;
+    int64_t pieces;   /* the number of calls of hdss_loop_next() that returned iterations */
+    double compute_s; /* time between the calls of hdss_loop_next() */
+    double wait_s;
 };
 
-/* All ranks in this time step. */
+/* Figures of all ranks in this time step. */
 struct hdss_totals {
     int64_t iterations, chunks, messages;
-    double elapsed_s;     /* from the first chunk to the end of the last rank */
-    double compute_s;     /* sum over all ranks */
-    double efficiency;    /* compute_s / (elapsed_s * ranks) */
-    double max_over_mean; /* of the times at which the ranks finished */
+    double elapsed_s;
+    double compute_s;
+    double efficiency; /* compute_s / (elapsed_s * ranks) */
+    double max_over_mean;
 };
 
-/* Gets the figures of this rank at any time. `size` is sizeof *stats: newer versions may append members. */
+/* May be called at any time. `size` is sizeof *stats, because newer versions may append members. */
 int hdss_loop_stats(struct hdss_shared_loop *loop, struct hdss_stats *stats, size_t size);
 
 /* Gets the figures of all ranks; collective, after the end of the loop. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels: the loop body that HDSS runs, with its parameters and the shape of its results.
+/* Kernels: the body of the loop that HDSS runs, with its parameters and the shape of its results.
  *
- * A kernel is a constant `struct hdss_kernel`. describe() is called by `hdss run` before the launch and by the leading
- * rank, each in a separate process, and by each process that runs the kernel. It is cheap: it checks the parameters and
- * describes the length of the loop and the results of an iteration. Only workers call open(), then run() or
- * run_variable() for ranges in any order, and close(), all from one thread unless --threads allows more: see enum
- * hdss_threads. If iterations depend on earlier ones run_block() is called instead of run(): see struct hdss_block.
+ * A kernel is a constant `struct hdss_kernel`. describe() checks the parameters and describes the length of the loop
+ * and the results of an iteration. It should be cheap, because many processes call it: `hdss run` before the launch,
+ * the leading rank, and each process that runs the kernel. Only workers call open(), then run() or run_variable() for
+ * ranges in any order, and then close(). All these calls come from one thread unless --threads allows more: see enum
+ * hdss_threads. If iterations depend on earlier ones, run_block() is called instead of run(): see struct hdss_block.
  *
  * An iteration produces either a record, of the same type and length for all iterations, or any number of bytes on up
- * to HDSS_STREAMS_MAX streams. Records form an array; streams form files with the bytes of all iterations in order,
- * regardless of the order in which they were computed.
+ * to HDSS_STREAMS_MAX streams. Records form an array. Each stream forms a file with the bytes of all iterations in
+ * order, regardless of the order in which they were computed.
  *
  * A user kernel is a shared object with such a constant named `hdss_kernel` (declared by HDSS_KERNEL): see
  * hdss-kernel(7). */
@@ -30,29 +30,28 @@ extern "C" {
 #define HDSS_DIMS_MAX    4
 #define HDSS_PARAMS_MAX  64
 #define HDSS_STREAMS_MAX 3
-/* Size of a file name with NUL. */
-#define HDSS_OUTPUT_MAX 512
-/* Size of a note with NUL. */
-#define HDSS_NOTE_MAX 256
+#define HDSS_OUTPUT_MAX  512
+#define HDSS_NOTE_MAX    256
 
 enum hdss_param_kind {
     HDSS_PARAM_INTEGER,
     HDSS_PARAM_REAL,
-    HDSS_PARAM_CHOICE, /* value.integer: index into `choices` */
-    HDSS_PARAM_TEXT,   /* value.text: file name or free text, borrowed from the job, valid to its end */
+    HDSS_PARAM_CHOICE, /* value.integer: an index into `choices` */
+    HDSS_PARAM_TEXT,   /* value.text: a file name or free text, borrowed from the job, valid until its end */
 };
 
-/* A parameter, name=value on the command line. The table ends with a NULL name; at most HDSS_PARAMS_MAX parameters. */
+/* A parameter, name=value on the command line. The table ends with a NULL name and has at most HDSS_PARAMS_MAX
+ * parameters. */
 struct hdss_param {
     const char *name;
     enum hdss_param_kind kind;
-    const char *fallback;    /* default as text; never NULL */
-    double minimum, maximum; /* inclusive; integers and reals only */
+    const char *fallback;    /* the default as text; never NULL */
+    double minimum, maximum; /* inclusive; for integers and reals */
     const char *choices;     /* "row|column|pixel", for choices */
-    /* "pixels", "us", ...; "" for a pure number; "file" or "folder" for a text that is the name of one: shells complete
-     * it */
+    /* "pixels", "us", or "" for a pure number. If a text is the name of a file or folder it is "file" or "folder", so
+     * shells can complete it. */
     const char *unit;
-    const char *summary; /* one line */
+    const char *summary;
 };
 
 union hdss_value {
@@ -61,7 +60,6 @@ union hdss_value {
     const char *text;
 };
 
-/* Element type of a record. */
 enum hdss_type {
     HDSS_UINT8,
     HDSS_UINT16,
@@ -73,118 +71,115 @@ enum hdss_type {
     HDSS_FLOAT64
 };
 
-/* How the records of the iterations form the output array. */
 enum hdss_layout {
     HDSS_LAYOUT_ROWS,    /* consecutive records are the array in C order (last index fastest) */
     HDSS_LAYOUT_COLUMNS, /* consecutive records are the array in Fortran order (first index fastest) */
-    /* a record is a tile_height x tile_width tile in C order, tiles row by row; two-dimensional only; tiles at the
-     * right and bottom edge are truncated to the array */
+    /* A record is a tile of tile_height x tile_width elements in C order; tiles follow row by row. Two-dimensional
+     * only. Tiles at the right and bottom edge are truncated to the array. */
     HDSS_LAYOUT_TILES,
 };
 
 /* A file for variable output. The texts are constants, or live as long as the process. */
 struct hdss_stream {
-    /* suffix of the file name, appended to that of the output or replacing its .out: "", ".err", ".log"; different for
-     * each stream */
+    /* "", ".err", ".log"; different for each stream. It is appended to the name of the output, or replaces its .out. */
     const char *ending;
-    const char *heading; /* first line of the file, with newline; may be NULL */
-    bool differs;        /* contents differ between runs (times, for example) and are not in the checksum */
+    const char *heading; /* the first line of the file, with newline; may be NULL */
+    bool differs;        /* contents, such as times, differ between runs and are not in the checksum */
 };
 
-/* The loop, described by describe(). */
 struct hdss_loop {
     uint64_t iterations;
     enum hdss_type type;
     uint64_t record_length; /* elements per iteration, at least 1 */
-    unsigned dims;          /* of the output array, 1 .. HDSS_DIMS_MAX */
+    unsigned dims;          /* dimensions of the output array, 1 .. HDSS_DIMS_MAX */
     uint64_t shape[HDSS_DIMS_MAX];
     enum hdss_layout layout;
     uint64_t tile_height, tile_width;
-    /* iterations sleep instead of computing: they are timed by the wall clock and, by default, assigned one at a
-     * time */
+    /* Iterations sleep instead of computing: they are timed by the wall clock and, by default, assigned one at a
+     * time. */
     bool waits;
-    /* pictures of integers: value drawn black (the inside); 0: none. If set, no iteration may produce 0, which is drawn
-     * as "not computed" */
+    /* The value that pictures of integers show in black (the inside); 0: none. If set, no iteration may produce 0,
+     * which is drawn as "not computed". */
     uint64_t full_value;
-    /* HDSS_UINT8 only: all values are 0, drawn black, or 1, drawn white; pictures have one bit per pixel */
+    /* For HDSS_UINT8: all values are 0, drawn black, or 1, drawn white. Pictures have one bit per pixel. */
     bool is_bilevel;
-    /* iterations have effects other than their output: none is run only for timing, or twice because it is late;
-     * without --power all workers count as equally fast; by default iterations are assigned one at a time */
+    /* Iterations have effects other than their output. None is run only for timing, or twice because it is late.
+     * Without --power all workers count as equally fast. By default iterations are assigned one at a time. */
     bool has_effects;
-    bool are_tasks; /* iterations are called tasks in messages, and counted from 1 */
-    /* time steps with equal numbers of iterations: a step begins after all iterations of the previous one. 0 means 1 */
+    bool are_tasks; /* messages call iterations tasks and count them from 1 */
+    /* Time steps with equal numbers of iterations: a step begins after all iterations of the previous one. 0 means
+     * 1. */
     uint64_t steps;
-    /* digest of the files that the kernel reads; 0: none. It must be equal on all ranks and for a resumed run, but see
-     * inputs() of the kernel */
+    /* Digest of the files that the kernel reads; 0: none. It must be equal on all ranks, and for a resumed run unless
+     * the kernel has inputs(). */
     uint64_t inputs;
     /* `iterations` is the present number, and more may follow during the run: see grow() of the kernel. Only with
-     * variable output, without time steps and dependencies. The kernel must run iterations beyond those described;
-     * ranks compare the digest of inputs() for 0 iterations instead of `inputs` */
+     * variable output, without time steps and dependencies. The kernel must run iterations beyond those described.
+     * Ranks compare the digest of inputs() for 0 iterations instead of `inputs`. */
     bool grows;
-    char note[HDSS_NOTE_MAX]; /* a line shown to the user once, for example that an input was converted; "": none */
+    char note[HDSS_NOTE_MAX]; /* a line that the user sees once, for example that an input was converted; "": none */
     /* Dependencies, for kernels with run_block(). An iteration is a row of `sync` elements along the synchronization
-     * dimension. Each element may depend on earlier elements of its row and, in the `distance` preceding rows, on
-     * elements up to `reach` further along. Further dimensions are internal to the kernel. */
+     * dimension. Each element may depend on earlier elements of its row, and on elements of the `distance` preceding
+     * rows up to `reach` further along. Further dimensions are internal to the kernel. */
     uint64_t sync;           /* 0: iterations are independent */
-    uint64_t distance;       /* at least 1; lower bound of the chunk size, except for the last chunk */
+    uint64_t distance;       /* at least 1; a lower bound of the chunk size, except for the last chunk */
     uint64_t reach;          /* at most `sync` */
     uint64_t boundary_bytes; /* bytes per element along `sync` that a chunk passes to the next one, at least 1 */
-    /* variable output; record members are ignored then */
+    /* Variable output. The members for records are ignored then. */
     unsigned streams; /* 0: records */
     struct hdss_stream stream[HDSS_STREAMS_MAX];
-    char output[HDSS_OUTPUT_MAX]; /* default of --output for variable output; "": none */
+    char output[HDSS_OUTPUT_MAX]; /* default of --output; "": none */
 };
 
 #define HDSS_ERROR_MAX 400
 
-/* The worker that runs a kernel. */
 struct hdss_worker {
     uint32_t rank;
     uint32_t node;   /* from 0 */
-    uint32_t number; /* of the worker in the run, from 1 */
+    uint32_t number; /* number of the worker in the run, from 1 */
     uint32_t beside; /* workers of its node, this one included; 0: unknown */
 };
 
 /* Receives the results in run_variable(). Private members follow. */
 struct hdss_output {
-    /* Appends bytes to a stream of an iteration: any number of times, streams in any order, iterations in ascending
-     * order. The bytes are copied. Iterations without calls have no output. Returns 0, or -1 if memory runs out, an
-     * iteration exceeds 2 GiB, or an argument is invalid: run_variable() must then return -1 at once, and need not set
-     * an error. */
+    /* Appends bytes to a stream of an iteration, any number of times. Streams may come in any order, iterations in
+     * ascending order. The bytes are copied. Iterations without calls have no output. Returns 0, or -1 if memory runs
+     * out, an iteration exceeds 2 GiB, or an argument is invalid. run_variable() must then return -1 at once and need
+     * not set an error. */
     int (*put)(struct hdss_output *output, uint64_t iteration, unsigned stream, const void *data, size_t bytes);
     /* Reports a finished iteration as failed: its output counts, and it is listed as failed at the end of the run.
-     * Returns 0 or -1 like put(). Without an output it returns -1 and the iteration is given up. */
+     * Returns 0 or -1 like put(). If the iteration has no output, returns -1 and the iteration is given up. */
     int (*failed)(struct hdss_output *output, uint64_t iteration);
-    /* Declares this process unfit for further iterations: the helper of a worker ends after this call of
-     * run_variable(), whatever it returns, and a new helper runs the rest. No effect without a helper. */
+    /* Declares this process unfit for further iterations. The helper of a worker ends after this call of
+     * run_variable(), whatever that returns, and a new helper runs the rest. No effect without a helper. */
     void (*unfit)(struct hdss_output *output);
 };
 
 /* Returned by run_variable() while an iteration waits for something outside of the worker. */
 #define HDSS_WAIT 1
 
-/* A step of a chunk in a loop with dependencies. A chunk is computed in steps along the synchronization dimension;
- * workers exchange boundary data between steps, so that neighbouring chunks are computed in parallel.
+/* A step of a chunk in a loop with dependencies. A chunk is computed in steps along the synchronization dimension, and
+ * workers exchange boundary data between steps, so neighbouring chunks are computed in parallel.
  *
  * In a step the first row of the chunk continues from element `from` to `to`, and each row stays `reach` elements
  * behind the row before it: row i, from 0, computes the elements from hdss_block_begin() up to but not including
  * hdss_block_end(). Rows must be computed in order, so that the elements they depend on exist. The steps of a chunk are
- * consecutive, each `from` being the previous `to`, from 0 until the last row is complete, without steps of other
- * chunks in between. After the loss of a worker a chunk may be abandoned between two steps: then the next step is the
- * first one of this or another chunk. If a step kills its process, another instance computes the chunk again, as
- * smaller chunks. */
+ * consecutive: they begin with `from` 0, each `from` is the previous `to`, and no steps of other chunks come in
+ * between. They end when the last row is complete. After the loss of a worker a chunk may be abandoned between two
+ * steps; the next step is then the first one of this or another chunk. If a step kills its process, another instance
+ * computes the chunk again, as smaller chunks. */
 struct hdss_block {
-    uint64_t first, count; /* the chunk: iterations first .. first + count - 1 */
-    uint64_t from, to;     /* elements of its first row; exceeds `sync` while the last rows are completed */
-    uint64_t sync, reach;  /* from the loop */
-    /* boundary data of the previous chunk, for elements 0 .. to + reach - 1; aligned to 64 bytes. NULL if `first` is
-     * the first iteration of the loop */
+    uint64_t first, count;
+    uint64_t from, to; /* elements of its first row; `to` exceeds `sync` while the last rows are completed */
+    uint64_t sync, reach;
+    /* Boundary data of the previous chunk, for elements 0 .. to + reach - 1; aligned to 64 bytes. NULL if `first` is
+     * the first iteration of the loop. */
     const void *before;
-    /* sync * boundary_bytes, aligned to 64 bytes: boundary data of this chunk. The step that computes an element of the
-     * last row must fill in its data; other parts may be overwritten. Preserved between steps */
+    /* Boundary data of this chunk: sync * boundary_bytes, aligned to 64 bytes, preserved between steps. The step that
+     * computes an element of the last row must fill in its data; other parts may be overwritten. */
     void *after;
-    /* count * record_length elements, aligned to 64 bytes, preserved between steps; a row's record must be complete
-     * when the row is */
+    /* count * record_length elements, aligned to 64 bytes, preserved between steps. The record of a row must be
+     * complete when the row is. */
     void *records;
 };
 
@@ -195,7 +190,7 @@ static inline uint64_t hdss_block_clip(const struct hdss_block *block, uint64_t 
     return at < block->sync ? at : block->sync;
 }
 
-/* Elements along `sync` that `row` of the chunk computes in this step; none if they are equal. */
+/* The elements along `sync` that `row` of the chunk computes in this step; none if begin and end are equal. */
 static inline uint64_t hdss_block_begin(const struct hdss_block *block, uint64_t row)
 {
     return hdss_block_clip(block, row, block->from);
@@ -206,33 +201,32 @@ static inline uint64_t hdss_block_end(const struct hdss_block *block, uint64_t r
     return hdss_block_clip(block, row, block->to);
 }
 
-/* How a worker with several threads may use a kernel. */
 enum hdss_threads {
     HDSS_THREADS_OWN,   /* each thread calls run() with its own instance; one thread opens all of them */
     HDSS_THREADS_SHARE, /* all threads share one instance, which run() does not change */
-    HDSS_THREADS_NONE,  /* a worker has one thread */
+    HDSS_THREADS_NONE,
 };
 
-/* Passed to precedence(). */
 struct hdss_precedence {
-    /* `iteration` waits for `other`; may be repeated. Returns 0, or -1: then precedence() must return -1. */
+    /* Says that `iteration` waits for `other`; may be repeated. Returns 0 or -1. After -1 precedence() must return
+     * -1. */
     int (*waits)(struct hdss_precedence *precedence, uint64_t iteration, uint64_t other);
 };
 
 struct hdss_kernel {
     uint32_t abi;
-    const char *name;                /* on the command line */
-    const char *version;             /* changed when the same parameters give other results */
-    const char *summary;             /* one line */
-    const struct hdss_param *params; /* ends with a NULL name */
+    const char *name;
+    const char *version; /* changed if the same parameters give other results */
+    const char *summary;
+    const struct hdss_param *params;
 
-    /* Fills `loop`, initially zero, from the values in table order, which are already checked one by one. Returns 0, or
-     * -1 with one line in `error` (what is wrong and what is accepted; the caller adds the kernel's name) if the values
-     * are incompatible. Must be deterministic: a process with a different loop than the leading rank cannot take
-     * part. */
+    /* Fills `loop`, initially zero, from the values in table order, each of which is already checked. Returns 0, or -1
+     * with one line in `error` (what is wrong and what is accepted; the caller adds the kernel's name) if the values
+     * are incompatible. Must be deterministic, because a process whose loop differs from that of the leading rank
+     * cannot take part. */
     int (*describe)(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
-    /* Checks what open() will need, mainly files, before anything starts: called once by the leading rank after
+    /* Checks what open() will need, mainly files, before anything starts. The leading rank calls it once after
      * describe(). Returns 0, or -1 with one line in `error`; the run is then rejected as wrong use. May be NULL. */
     int (*check)(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
@@ -243,13 +237,13 @@ struct hdss_kernel {
                 void **instance, char error[HDSS_ERROR_MAX]);
 
     /* Runs iterations first .. first + count - 1 and writes their records to `records` (count * record_length elements,
-     * aligned to 64 bytes, initially undefined). Returns 0, or -1 with one line in `error`: then the iterations may be
-     * run again, one by one and by other workers, and this instance continues with others. Iterations that killed their
-     * process may be run in a child process with a copy of the instance. NULL for variable output. */
+     * aligned to 64 bytes, initially undefined). Returns 0, or -1 with one line in `error`. After a failure the
+     * iterations may be run again, one by one and by other workers, and this instance continues with others. Iterations
+     * that killed their process may be run in a child process with a copy of the instance. NULL for variable output. */
     int (*run)(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX]);
 
-    /* Like run(), for variable output, which is passed to `output`. A kernel with descriptor() may return HDSS_WAIT:
-     * the worker then calls again with the same iteration, which continues. NULL for records. */
+    /* Like run(), but passes variable output to `output`. A kernel with descriptor() may return HDSS_WAIT; the worker
+     * then calls it again with the same iteration, which continues. NULL for records. */
     int (*run_variable)(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
                         char error[HDSS_ERROR_MAX]);
 
@@ -261,17 +255,17 @@ struct hdss_kernel {
     /* Releases everything. May be NULL if open() allocates nothing. */
     void (*close)(void *instance);
 
-    /* Returns a descriptor, constant for the instance, that becomes readable when a waiting run_variable() can
+    /* Returns a descriptor, always the same for an instance, that becomes readable when a waiting run_variable() can
      * continue; the worker handles messages meanwhile. Such a kernel has_effects, gets one iteration at a time, and may
-     * be closed while it waits. Its work is done in other processes: it is never run in a child process, because the
-     * descriptor belongs to the worker. NULL: the kernel never waits. */
+     * be closed while it waits. It is never run in a child process, because the descriptor belongs to the worker. NULL:
+     * the kernel never waits. */
     int (*descriptor)(void *instance);
 
-    /* Names of parameters, "timeout|retries", that do not change the iterations themselves: a run may be resumed with
-     * other values. May be NULL. */
+    /* Names of parameters, such as "timeout|retries", that do not change the results of iterations, so a run may be
+     * resumed with other values. May be NULL. */
     const char *manner;
 
-    /* for kernels with records and without effects; others have one thread */
+    /* Only kernels with records and without effects may have several threads. */
     enum hdss_threads threads;
 
     /* Computes one step of a chunk; replaces run() if the loop has a `sync` (a kernel may have both). Returns 0, or -1
@@ -279,11 +273,11 @@ struct hdss_kernel {
      * `before` all zero. NULL if iterations are always independent. */
     int (*run_block)(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX]);
 
-    /* Updates the number of iterations if describe() has set `grows`. Called with the same values by the leading rank,
-     * or by the process that describes the loop for it, a few times per second until the loop is complete; should not
-     * wait. `*iterations` contains the last value and must not decrease. Returns 1: there may be more; 0: complete; -1
-     * with one line in `error`, which ends the run. A kernel with grow() can be run as an open job of a set, where
-     * users add iterations after those of describe(); grow() is not called then. NULL if no loop grows. */
+    /* Updates the number of iterations if describe() has set `grows`. The leading rank, or the process that describes
+     * the loop for it, calls it with the same values a few times per second until the loop is complete; it should not
+     * wait. `*iterations` contains the last value and must not decrease. Returns 1 if more may follow, 0 if the loop is
+     * complete, or -1 with one line in `error`, which ends the run. A kernel with grow() can be run as an open job of a
+     * set: users add iterations after those of describe(), and grow() is not called. NULL if no loop grows. */
     int (*grow)(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX]);
 
     /* Sets `*digest` to a digest of the inputs of the first `iterations` iterations and of the inputs common to all,
@@ -293,15 +287,16 @@ struct hdss_kernel {
      * loops `inputs` must be a digest of their constant inputs, also when complete. */
     int (*inputs)(const union hdss_value *values, uint64_t iterations, uint64_t *digest, char error[HDSS_ERROR_MAX]);
 
-    /* Reports which iterations wait for others: an iteration begins after all those it waits for are done without
-     * failure. If one of them finally fails it is not run. Called once by the same process as grow(), after describe()
-     * and before the start. Cycles are rejected. Returns 0, or
-     * -1 with one line in `error`. NULL if none waits. Not for growing loops, time steps or a `sync`. */
+    /* Reports which iterations wait for others. An iteration begins after all those it waits for are done without
+     * failure; if one of them finally fails it is not run. Called once by the same process as grow(), after describe()
+     * and before the start. Cycles are rejected. Returns 0, or -1 with one line in `error`. NULL if none waits. Not for
+     * growing loops, time steps or a `sync`. */
     int (*precedence)(const union hdss_value *values, struct hdss_precedence *precedence, char error[HDSS_ERROR_MAX]);
 
-    /* Aborts what run_variable() waits for, because its results are not needed any more; should not wait. Called while
-     * it waits, for kernels with descriptor(). run_variable() is then called until it returns something other than
-     * HDSS_WAIT, its output is dropped, and close() follows. NULL: the kernel is closed while it waits. */
+    /* Aborts what run_variable() waits for, because its results are not needed any more. It is called while the kernel
+     * waits, for kernels with descriptor(), and should not wait itself. run_variable() is then called until it returns
+     * something other than HDSS_WAIT, its output is dropped, and close() follows. NULL: the kernel is closed while it
+     * waits. */
     void (*stop)(void *instance);
 };
 

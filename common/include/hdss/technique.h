@@ -5,16 +5,14 @@
  * HDSS_TECHNIQUE). `--technique ./mine.so:param=value,...` uses it for a job, `hdss chunks`, `hdss simulate` and
  * studies. See hdss-technique(3).
  *
- * A technique determines how many iterations a chunk has, HDSS which ones. HDSS applies the common bounds: a chunk has
- *     min(R, max(K, min_chunk, 1))
+ * A technique says how many iterations a chunk has; HDSS chooses the iterations and applies the common bounds. A chunk
+ * has min(R, max(K, min_chunk, 1)) iterations: K is the result of next() or at(), and R is the number of remaining
+ * iterations. So K = 0 gives the smallest chunk, a K that is too large gives all the rest, and the loop ends for any K.
+ * --weighting multiplies K by the power of the worker first.
  *
- * iterations, where K is the result of next() or at() and R the number of remaining iterations. So K = 0 gives the
- * smallest chunk, a K that is too large gives all the rest, and the loop ends for any K. --weighting multiplies K by
- * the power of the worker first.
- *
- * Calls for one state are sequential, from one thread. A process may have several states whose calls alternate: all
- * variables belong in the state. Calls should return quickly and never wait: the rank that cuts chunks serves no worker
- * meanwhile. */
+ * Calls for one state are sequential, from one thread. A process may have several states whose calls alternate, so all
+ * variables belong in the state. Calls should return quickly and never wait, because the rank that cuts chunks serves
+ * no worker meanwhile. */
 #ifndef HDSS_TECHNIQUE_H
 #define HDSS_TECHNIQUE_H
 
@@ -30,38 +28,35 @@ extern "C" {
 #define HDSS_TECHNIQUE_ABI 1
 
 #define HDSS_TECHNIQUE_PARAMS_MAX 8
-/* Size of an error line with NUL. */
-#define HDSS_TECHNIQUE_ERROR_MAX 256
-/* Limit of `state_bytes`; init() allocates larger states. */
+#define HDSS_TECHNIQUE_ERROR_MAX  256
+/* Larger states must be allocated by init(). */
 #define HDSS_TECHNIQUE_STATE_MAX (UINT64_C(1) << 20)
 
 enum hdss_technique_kind {
     HDSS_TECHNIQUE_INTEGER, /* value.integer, 0 to 2^63 */
     HDSS_TECHNIQUE_REAL,
-    HDSS_TECHNIQUE_CHOICE, /* value.integer: index into `choices` */
+    HDSS_TECHNIQUE_CHOICE, /* value.integer: an index into `choices` */
 };
 
-/* A parameter, given as name=value. The table ends with a NULL name. One of `fallback` and `computed` is NULL. */
+/* A parameter, given as name=value. The table ends with a NULL name. Either `fallback` or `computed` is NULL. */
 struct hdss_technique_param {
     const char *name;
     enum hdss_technique_kind kind;
-    const char *fallback;    /* default as text */
-    const char *computed;    /* default in words if init() computes it from the loop: "ceil(N/(2P))" */
-    double minimum, maximum; /* inclusive; integers and reals only */
+    const char *fallback;
+    const char *computed;    /* the default in words if init() computes it from the loop: "ceil(N/(2P))" */
+    double minimum, maximum; /* inclusive; for integers and reals */
     const char *choices;     /* "ceil|floor", for choices */
-    const char *summary;     /* one line, with the unit */
+    const char *summary;
 };
 
-/* A valid value of a parameter. */
 struct hdss_technique_value {
-    bool is_known; /* false if it is not given and its default is computed */
+    bool is_known; /* false if the value is not given and its default is computed */
     union {
         uint64_t integer;
         double real;
     };
 };
 
-/* Normalization of speeds to virtual powers, for weighted techniques. */
 enum hdss_technique_powers {
     HDSS_TECHNIQUE_BY_SLOWEST, /* speed / slowest speed: the slowest worker has 1 */
     HDSS_TECHNIQUE_BY_FASTEST, /* speed / fastest speed: the fastest worker has 1 */
@@ -73,65 +68,62 @@ enum hdss_technique_powers {
 
 struct hdss_technique;
 
-/* The loop to cut. */
 struct hdss_technique_loop {
-    uint64_t iterations;                       /* N, up to 2^63: the rest of a run's loop, or of one time step */
-    uint64_t min_chunk;                        /* at least 1 */
-    uint32_t workers;                          /* P, at least 1 */
-    const double *powers;                      /* one per worker, 1e-9 to 1e9; NULL if the technique is not weighted */
-    const struct hdss_technique_value *values; /* one per parameter, in table order */
-    const struct hdss_technique *technique;    /* the constant that contains the called functions */
+    uint64_t iterations;  /* N, up to 2^63: the rest of a run's loop, or of one time step */
+    uint64_t min_chunk;   /* at least 1 */
+    uint32_t workers;     /* P, at least 1 */
+    const double *powers; /* one per worker, 1e-9 to 1e9; NULL if the technique is not weighted */
+    const struct hdss_technique_value *values;
+    const struct hdss_technique *technique;
 };
 
-/* A request for a chunk. */
 struct hdss_technique_request {
-    /* R: unassigned iterations, at least 1. Increases if a chunk returns, for example from a lost worker */
+    /* R: unassigned iterations, at least 1. Increases if a chunk returns, for example from a lost worker. */
     uint64_t remaining;
-    uint64_t step;   /* number of chunks cut so far */
-    uint32_t worker; /* worker that gets the chunk, 0 to P - 1 */
-    char *error;     /* error[HDSS_TECHNIQUE_ERROR_MAX] for a line with HDSS_TECHNIQUE_FAILED */
+    uint64_t step;
+    uint32_t worker;
+    char *error; /* error[HDSS_TECHNIQUE_ERROR_MAX], for a line with HDSS_TECHNIQUE_FAILED */
 };
 
-/* Measurements of chunks that a worker has finished. */
 struct hdss_technique_feedback {
-    uint32_t worker;     /* 0 to P - 1 */
-    uint32_t chunks;     /* at least 1 */
-    uint64_t iterations; /* in all of these chunks, at least 1 */
-    double compute_s;    /* seconds in the kernel */
-    double wait_s;       /* seconds of waiting before them */
-    double deviation_s;  /* sample standard deviation of the time of one iteration, seconds */
-    uint32_t samples;    /* timed pieces of the chunks; if below 2 the deviation is unknown */
+    uint32_t worker;
+    uint32_t chunks; /* at least 1 */
+    uint64_t iterations;
+    double compute_s;
+    double wait_s;      /* waiting time before these chunks */
+    double deviation_s; /* sample standard deviation of the time of one iteration */
+    uint32_t samples;   /* timed pieces of the chunks; if below 2 the deviation is unknown */
 };
 
 struct hdss_technique {
     uint32_t abi;
-    const char *name;                          /* a word, independent of the file name */
-    const char *title;                         /* "guided self-scheduling" */
-    const char *rule;                          /* formula in one line: "K = ceil(R/P)" */
-    const char *source;                        /* paper; may be NULL */
-    const char *when;                          /* when to use it, one sentence; may be NULL */
+    const char *name; /* a word, independent of the file name */
+    const char *title;
+    const char *rule;
+    const char *source; /* the paper; may be NULL */
+    const char *when;
     const struct hdss_technique_param *params; /* ends with a NULL name; NULL: no parameters */
-    size_t state_bytes;                        /* size of a state, up to HDSS_TECHNIQUE_STATE_MAX; 0: none */
-    /* K depends on the powers: init() receives them, and --weighting power is not applied in addition */
+    size_t state_bytes;                        /* up to HDSS_TECHNIQUE_STATE_MAX */
+    /* K depends on the powers: init() receives them, and --weighting power is not applied in addition. */
     bool is_weighted;
-    enum hdss_technique_powers powers; /* if weighted */
-    bool may_grow;                     /* K depends neither on N nor on R: the loop may grow while it is cut */
+    enum hdss_technique_powers powers;
+    bool may_grow; /* K depends neither on N nor on R, so the loop may grow while it is cut */
 
     /* Prepares a loop. `state` has state_bytes zero bytes, aligned as by malloc(), and is not moved; `loop` and its
-     * pointers are valid until fini(). Returns 0, or -1 with one line in `error` (what is wrong and what is accepted;
-     * the caller adds the file's name) if the values do not fit each other or the loop, with nothing allocated. May be
-     * NULL. */
+     * pointers stay valid until fini(). Returns 0, or -1 if the values contradict each other or do not suit the loop,
+     * with nothing allocated and one line in `error` (what is wrong and what is accepted; the caller adds the file's
+     * name). May be NULL. */
     int (*init)(void *state, const struct hdss_technique_loop *loop, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
-    /* Returns K, the size of the next chunk in iterations; or HDSS_TECHNIQUE_FAILED with one line in request->error,
-     * after which it is not called again. */
+    /* Returns K, the size of the next chunk in iterations. After HDSS_TECHNIQUE_FAILED, with one line in
+     * request->error, it is not called again. */
     uint64_t (*next)(void *state, const struct hdss_technique_request *request);
 
-    /* Returns K of chunk `step`, from 0, as a closed form: workers without a supermaster (--dca) compute each chunk
+    /* Returns K of chunk `step`, from 0, as a closed form. Workers without a supermaster (--dca) compute each chunk
      * from its number. All of them load the technique and must get the same results. May be NULL. */
     uint64_t (*at)(const void *state, uint64_t step);
 
-    /* Receives measurements. Amortized O(1). NULL: not adaptive. */
+    /* Receives measurements. Should take O(1) time on average. NULL: the technique is not adaptive. */
     void (*feedback)(void *state, const struct hdss_technique_feedback *feedback);
 
     /* Returns the estimate of a worker as a weight for reports, with mean 1 over all workers. May be NULL. */
