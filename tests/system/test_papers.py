@@ -585,6 +585,85 @@ def is_within(low, high):
     return check
 
 
+def traced(command, kind='cut'):
+    """The rows of one kind of a run's trace."""
+    report_of(f'{command} --trace trace.csv')
+    with open('trace.csv', encoding='utf-8') as file:
+        return [row for row in csv.DictReader(file) if row['kind'] == kind]
+
+
+def cuts(command):
+    return [int(row['count']) for row in traced(command)]
+
+
+def begins_with_cuts(*sizes):
+    return lambda command: cuts(command)[:len(sizes)] == list(sizes)
+
+
+def is_of_sizes_between(low, high):
+    """The largest is `high`."""
+    return lambda command: max(cuts(command)) == high and min(sorted(cuts(command))[1:]) >= low
+
+
+def is_refilled_when_empty(command):
+    """Whenever chunks are cut for a master, its workers have all that were cut for it before."""
+    given = traced(command, 'chunk')
+    master = {row['worker']: row['master'] for row in given}
+    at = {row['first']: float(row['time_s']) for row in given}
+    cut = [(master[row['worker']], float(row['time_s']), row['first']) for row in traced(command)]
+    return all(at[first] <= later_s for of, cut_s, first in cut for of_later, later_s, _ in cut if of_later == of and later_s > cut_s)
+
+
+def is_of_iterations(count):
+    return lambda command: report_of(command)['iterations'] == count
+
+
+def is_like(*changes):
+    """The time is that with the first change of the words, and not with the others."""
+    def check(command):
+        times = [loop_time(command.replace(*change)) for change in changes]
+        return [time == loop_time(command) for time in times] == [True] + [False] * (len(times) - 1)
+    return check
+
+
+def learns_from_steps(command):
+    """Beside a worker of half the speed the first chunk is a quarter; in the second time step, of the other, it is a third more."""
+    found = [(row['worker'], int(row['first']), int(row['count'])) for row in traced(command)]
+    later = {worker: count for worker, first, count in reversed(found) if first >= 1000}
+    return found[0][2] == 250 and 1.3 < later['1'] / found[0][2] < 1.4 and later['2'] / found[0][2] < 0.7
+
+
+def is_of_thread_techniques(command):
+    """The seven are accepted, and the report names them."""
+    names = [report_of(command.replace('tss', spec))['threads']['technique']['name'] for spec in (
+        'static', 'ss', 'gss', 'fsc:h=1,sigma=1', 'tss', 'fac', 'rnd:bounds=2l')]
+    return names == ['static', 'ss', 'gss', 'fsc', 'tss', 'fac', 'rnd']
+
+
+def is_of_costs(mean_s, cov):
+    """Within 2 %, of a hundred thousand iterations."""
+    def check(command):
+        line = f'{command.replace("iterations=1000", "iterations=100000")} --technique ss'
+        found = [float(row['compute_s']) for row in traced(line, 'chunk')]
+        mean = statistics.mean(found)
+        return len(found) == 100000 and abs(mean / mean_s - 1) < 0.02 and abs(statistics.stdev(found) / mean / cov - 1) < 0.02
+    return check
+
+
+def names_all(*words):
+    def check(command):
+        result = run([HDSS, *shlex.split(command)[1:]])
+        return result.status == 0 and all(re.search(rf'\b{word}\b', result.out) for word in words)
+    return check
+
+
+def is_of_all_kinds(command):
+    """CSS, FSS, GSS and TSS with and without weighting on both loops with dependencies."""
+    return all(report_of(line.replace('hydro l=100 k=100', kernel).replace('--technique tss', f'--technique {technique}'))['outcome'] == 'done'
+               for line in (command, command.replace('--weighting acp', '')) for technique in SIMPLE
+               for kernel in ('hydro l=100 k=100', 'floyd-steinberg width=100 height=100'))
+
+
 def begins_with(*batches):
     """Each batch of four."""
     return lambda command: chunk_sizes(shlex.split(command)[2])[:4 * len(batches)] == [size for size in batches for _ in range(4)]
@@ -603,6 +682,23 @@ def batches_of_fac(command):
 
 CLAIMS = {
     'H1': is_of_topology('central'), 'H2': is_of_topology('hierarchical'), 'H5': is_of_powers(2, 1), 'H8': is_within(5, 250),
+    'H6': lambda command: (report := report_of(command))['chunks'] == report['refills'] * report['workers'] // report['masters'],
+    'H7': is_refilled_when_empty, 'H9': is_of_iterations(200000),
+    'H10': lambda command: report_of(command)['nodes'] == 3 and is_like(('ranger', 'ranger:bandwidth=1GB/s'), ('ranger', 'ranger:bandwidth=2GB/s'))(command),
+    'S1': is_of_all_kinds, 'S3': begins_with_cuts(50, 20, 50, 20), 'S4': is_like(('12', '12'), ('12', '11'), ('12', '13')),
+    'S5': is_like(('auto', '12'), ('auto', '11'), ('auto', '13')), 'S6': begins_with_cuts(50, 25, 50, 25), 'S26': is_of_sizes_between(10, 500),
+    'D1': names_all('N', 'P', 'i', 'b', 'R'), 'D13': lambda command: sum(sizes := chunk_sizes('af', 4, 1000, '--power', '1,1,1,1')) == 1000 > max(sizes),
+    'D22': lambda command: 0 < report_of(command)['technique']['measured']['swr'] < 1, 'D29': is_of_iterations(262144),
+    'D30': is_of_costs(0.01025, 1.824), 'D31': is_of_costs(0.07298, 0.1213),
+    'D48': lambda command: (report := report_of(command))['topology'] == 'central' and report['technique']['name'] != 'auto',
+    'R1': names_all('N', 'P', 'i', 'b', 'R', 'w_j'), 'R3': begins_with(125, 63, 31), 'R11': is_of_iterations(1327104), 'R12': is_of_costs(0.0512, 0.1213),
+    'L1': names_all('static', 'ss', 'fsc', 'mfsc', 'gss', 'tss', 'fac', 'wf', 'awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af'),
+    'L2': is_of_thread_techniques, 'L5': learns_from_steps,
+    'L6': lambda command: all(learns_from_steps(command.replace('awf-b', f'awf-{letter}')) for letter in 'bcde'),
+    'L7': lambda command: (report := report_of(command))['technique']['name'] == 'gss' and report['threads']['technique']['name'] == 'fac2',
+    'L8': lambda command: run([HDSS, *shlex.split(f'{command} --masters 1 --masters-compute')[1:]]).status == 2,
+    'L10': is_of_iterations(768 * 768), 'L11': names_all('spinimage', 'image_width', 'bin_size', 'support_angle'),
+    'L12': names_all('evrard', 'gravity'), 'L13': lambda command: not names_all('collision')(command), 'L44': names_all('gravity'),
     'D14': lambda command: chunk_sizes('rnd') != chunk_sizes('rnd:seed=2'), 'D15': lambda command: set(chunk_sizes(shlex.split(command)[2])[:-1]) == {17},
     'D16': begins_with(113, 81), 'D17': begins_with(50, 83, 116), 'D18': lambda command: chunk_sizes('viss')[:11] == 4 * [62] + 4 * [93] + 3 * [108],
     'D20': batches_of_fac, 'D21': is_within(1, 250), 'D23': is_of_topology('dca-two-sided'), 'D24': is_of_topology('dca-two-sided'),
@@ -631,6 +727,93 @@ def equations(text_of_row):
         decimals += 2 if found.group(3) else 0
         step = 10 ** -decimals
         yield found.group(0), abs(values[0] - values[1]) < (step if decimals == 0 else 0.501 * step)
+
+
+# --- figures that reasons give ---
+
+FAST, SLOW = {'power': '1', 'slowdown': '1', 'load': '0'}, {'power': '0.8', 'slowdown': '1.25', 'load': '1'}
+
+
+def on_slaves(order, options, kernel):
+    """The time on fast and slow slaves in this order, "fsfs"; of the studies of [SW]."""
+    of_all = ' '.join(f'--{name} {",".join((FAST if letter == "f" else SLOW)[name] for letter in order)}' for name in FAST)
+    return loop_time(f'hdss simulate --workers {len(order)} {of_all} --recall off {options} {kernel}')
+
+
+def saved_on_slaves(order, options, kernel):
+    return 100 * (1 - on_slaves(order, f'{options} --weighting acp', kernel) / on_slaves(order, options, kernel))
+
+
+def fast_first():
+    return f'{LARGE_HYDRO() / on_slaves("ffss", "--technique css --min-chunk 10 --max-chunk 1000", "hydro l=10000 k=10000"):.2f}'
+
+
+PICTURE = 'xmin=-2 xmax=1.25 ymin=-1.25 ymax=1.25 escape=100 max_iter=500'
+
+
+def by_order():
+    found = [saved_on_slaves(order, '--technique tss:last=80 --min-chunk 80', f'mandelbrot width=10000 height=10000 {PICTURE}')
+             for order in ('fsfsfs', 'sfsfsf', 'fffsss', 'sssfff', 'ffssfs')]
+    return f'{min(found):.0f} to {max(found):.0f}'
+
+
+def fss_by_order():
+    """How much another order changes the time at most, %."""
+    changes = []
+    for kernel in MANDELBROT:
+        for slaves in map(int, SLAVES):
+            orders = ['fs' * (slaves // 2), 'sf' * (slaves // 2), 'f' * (slaves // 2) + 's' * (slaves // 2), 's' * (slaves // 2) + 'f' * (slaves // 2)]
+            first, *others = [on_slaves(order, '--technique fss --min-chunk 80 --weighting acp',
+                                        f'mandelbrot {kernel} {kernel.replace("width", "height")} {PICTURE}') for order in orders]
+            changes += [100 * abs(other / first - 1) for other in others]
+    return f'{max(changes):.1f} %'
+
+
+def shares_of_the_listing():
+    command = next(first_command(row) for row in rows() if row.name == 'S46')
+    return shares_of_rows(command.replace(PICTURE, 'xmin=-2.2 xmax=0.8 ymin=-1.5 ymax=1.5 escape=100 max_iter=250'))
+
+
+def of_dca(words):
+    """The report of a run of the studies of [DCA]."""
+    return report_of('hdss simulate --platform cluster:nodes=17,cores=16 --recall off --ask-ahead off --power equal --workers 256 '
+                     f'{words} synthetic iterations=262144')
+
+
+OF_PSIA, OF_MANDELBROT = '--costs normal:mean=72980,cov=0.1213', '--costs gamma:mean=10250,cov=1.824'
+
+
+def rnd_by_seed():
+    static, *found = [of_dca(f'--masters-compute {OF_PSIA} --technique {technique}')['elapsed_s']
+                      for technique in ('static', *(f'rnd:seed={seed}' for seed in range(1, 8)))]
+    return f'{100 * (min(found) / static - 1):.0f} to {100 * (max(found) / static - 1):.0f}'
+
+
+def second_chunk(words):
+    """The largest of a rank that has two, of which the first is one iteration."""
+    return lambda: f'{max(worker["iterations"] for worker in of_dca(f"--technique af:first=1 {words}")["worker_stats"] if worker["chunks"] == 2) - 1:,}'
+
+
+def within_smaller_bounds():
+    """TSS+SS of [2L]."""
+    static, best = [loop_time(f'hdss simulate --platform cluster:nodes=41,cores=11 --recall off --power equal --workers 40 --threads 10 --min-chunk 532 '
+                              f'{pair} --slowdown 200 mandelbrot width=768 height=768 exponent=4 unit=pixel max_iter=20000 xmin=-0.75 xmax=0.75 '
+                              'ymin=-0.75 ymax=0.75') for pair in ('--technique static --thread-technique static', '--technique tss --thread-technique ss')]
+    return f'{100 * (1 - best / static):.1f}'
+
+
+def longest_of_gss():
+    chunks = traced('hdss simulate --platform cluster:nodes=13,cores=11 --recall off --technique gss --power equal --workers 12 --threads 10 '
+                    '--thread-technique fac2 --min-chunk 2549 --costs phases:mean=240,spread=0.9,phases=57 synthetic iterations=1000000 steps=4', 'chunk')
+    time_s, count = max((float(chunk['ended_s']) - float(chunk['begun_s']), int(chunk['count'])) for chunk in chunks)
+    return f'{count:,} iterations of which almost all are costly, takes {time_s:.2f} s'
+
+
+REASONS = {
+    'S32': fast_first, 'S41': by_order, 'S45': shares_of_the_listing, 'S68': fss_by_order, 'D38': rnd_by_seed,
+    'D45': second_chunk(f'--masters-compute --inject-delay calculation:100 {OF_MANDELBROT}'), 'D46': second_chunk(f'--dca two-sided {OF_MANDELBROT}'),
+    'D49': second_chunk(f'--dca two-sided {OF_PSIA}'), 'L21': within_smaller_bounds, 'L26': longest_of_gss,
+}
 
 
 # --- the page and what is measured ---
@@ -712,6 +895,20 @@ def test_claims():
     assert not wrong and set(CLAIMS) <= {row.name for row in rows()}, wrong
 
 
+def test_reasons():
+    verdicts = {row.name: row.verdict for row in rows()}
+    wrong = [f'{name}: no "{found}" in "{verdicts[name]}"' for name, reason in REASONS.items() if (found := reason()) not in verdicts[name]]
+    assert not wrong, '\n'.join(wrong)
+
+
+def test_library():
+    """L9: the calls of Algorithm 1 of [2L] are in the manual of the library."""
+    with open(os.path.join(ROOT, 'deploy/library/dls4lb.3'), encoding='utf-8') as file:
+        manual = file.read()
+    calls = ('Setup', 'StartLoop', 'EndLoop', 'Terminated', 'StartChunk', 'EndChunk', 'Finalize')
+    assert not (wrong := [call for call in calls if not re.search(rf'^\.Fn DLS_{call} ', manual, re.M)]), wrong
+
+
 def test_arithmetic():
     """The equations that verdicts give as reasons."""
     found = [(row.name, *equation) for row in rows() for equation in equations(row.verdict)]
@@ -741,6 +938,11 @@ def test_han_chronopoulos():
 def test_eleliemy_ciorba():
     for study in ('eleliemy-ciorba-cca', 'eleliemy-ciorba-dca', 'eleliemy-ciorba-rma'):
         check_study(study)
+    for study in ('eleliemy-ciorba-cca', 'eleliemy-ciorba-dca'):  # D32: techniques, loops and delays
+        assert len(cells_of(study).cells) == 12 * 2 * 3, study
+    slowdowns = {cell['axes']['slowdown'] for cell in cells_of('eleliemy-ciorba-rma').cells}  # R13
+    ranks = [sorted((int(times), speed) for times, speed in (part.split('*') for part in slowdown.split(','))) for slowdown in slowdowns]
+    assert sorted(ranks) == 2 * [[(96, '1'), (192, '4.88')]] + 2 * [[(96, '4.88'), (192, '1')]], slowdowns
 
 
 def test_mohammed():
