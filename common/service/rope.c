@@ -245,7 +245,7 @@ static void turn_one(struct rope *rope)
 void rope_turn(struct rope *rope, unsigned count)
 {
     unsigned first, second;
-    if (count == 0)
+    if (count == 0 || count == rope_length(rope))
         return;
     if (count == 1) {
         turn_one(rope);
@@ -255,22 +255,42 @@ void rope_turn(struct rope *rope, unsigned count)
     plant(rope, join(rope, second, first));
 }
 
-unsigned rope_before_able(const struct rope *rope)
+static unsigned able_before(const struct rope *rope, unsigned place)
 {
-    unsigned before = 0, at = rope->root;
-    while (able_in(rope, at) > 0) {
+    unsigned able = 0, at = rope->root;
+    while (place > 0) {
         const struct rope_node *node = &rope->nodes[at];
-        if (able_in(rope, node->left) > 0) {
+        const unsigned left = size_of(rope, node->left);
+        if (place <= left) {
+            at = node->left;
+            continue;
+        }
+        able += able_in(rope, node->left) + node->is_able;
+        place -= left + 1;
+        at = node->right;
+    }
+    return able;
+}
+
+unsigned rope_before_able(const struct rope *rope, unsigned place)
+{
+    unsigned skipped = able_before(rope, place), before = 0, at = rope->root;
+    if (able_in(rope, at) == skipped)
+        return rope_length(rope) - place;
+    for (;;) {
+        const struct rope_node *node = &rope->nodes[at];
+        const unsigned left = able_in(rope, node->left);
+        if (skipped < left) {
             at = node->left;
             continue;
         }
         before += size_of(rope, node->left);
-        if (node->is_able)
-            return before;
+        if (skipped == left && node->is_able)
+            return before - place;
         before++;
+        skipped -= left + node->is_able;
         at = node->right;
     }
-    return rope_length(rope);
 }
 
 static unsigned before_least(const struct rope *rope)

@@ -49,10 +49,11 @@ void rope_remove(struct rope *rope, unsigned item);
 
 void rope_mark(struct rope *rope, unsigned item, bool is_able, double time_s);
 
-/* The items keep their order. */
+/* Moves the first `count` items to the end. The items keep their order. */
 void rope_turn(struct rope *rope, unsigned count);
 
-unsigned rope_before_able(const struct rope *rope);
+/* Returns how many items stand between `place` and the first able item from there on: all of them if none is able. */
+unsigned rope_before_able(const struct rope *rope, unsigned place);
 
 /* Swaps the first item with the able item that has the least time. Does nothing if no item is able. */
 void rope_bring_least(struct rope *rope);

@@ -767,9 +767,11 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
     return false;
 }
 
-static inline unsigned first_waiting(const struct service *service)
+/* Returns the worker at the front of the queue, or the one behind the first `skipped` if there is an index. */
+static inline unsigned first_waiting(const struct service *service, unsigned skipped)
 {
-    return service->line.index.is_on ? rope_front(&service->line.index.line) : service->line.ring[service->line.first];
+    return service->line.index.is_on ? rope_at(&service->line.index.line, skipped)
+                                     : service->line.ring[service->line.first];
 }
 
 RARELY static unsigned dequeue_from_line(struct service *service)
@@ -797,23 +799,11 @@ static inline void end_turn(struct service *service)
         service_enqueue(service, w);
 }
 
-/* Moves the workers before the worker at `place` to the end first. */
-RARELY static void end_turn_at(struct service *service, unsigned place)
-{
-    struct rope *line = &service->line.index.line;
-    if (service->workers[rope_at(line, place)].asks > 0) {
-        rope_turn(line, place + 1);
-        return;
-    }
-    rope_turn(line, place);
-    dequeue(service);
-}
-
 RARELY static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     const uint64_t assigned = service->assigned, look_ns = now_ns + LEASE_LOOK_NS;
     for (unsigned left = service->line.count; left > 0 && service->state == SERVICE_SERVING; left--) {
-        const unsigned w = first_waiting(service);
+        const unsigned w = first_waiting(service, 0);
         if (service->workers[w].holds == 0 && service->verify.queued > 0 && has_slot(service, w))
             assign_verification(service, w, now_ns, actions);
         end_turn(service);
@@ -824,14 +814,29 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
         service->lease.due_ns = look_ns; /* If a worker hangs with a verification, no other event may come. */
 }
 
-/* If speeds are known, the fastest idle worker is moved to the front. */
-static unsigned before_free(struct service *service)
+/* Returns how many workers wait before the first idle one, without the first `skipped`. If speeds are known, moves the
+ * fastest idle worker to the front first. */
+static unsigned before_free(struct service *service, unsigned skipped)
 {
     struct rope *line = &service->line.index.line;
     service_index_update(service);
     if (service->has_speeds)
         rope_bring_least(line);
-    return rope_before_able(line);
+    return rope_before_able(line, skipped);
+}
+
+static void remove_from_line(struct service *service, unsigned w)
+{
+    service->line.count--;
+    rope_remove(&service->line.index.line, w);
+    service_index_note_stale(service, w);
+}
+
+/* Moves the first `count` workers to the end of the line. */
+static inline void move_to_end(struct service *service, unsigned *count)
+{
+    rope_turn(&service->line.index.line, *count);
+    *count = 0;
 }
 
 RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
@@ -839,18 +844,24 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
     if (service->assigned != service->lease.assigned_at_look)
         service->lease.due_ns = 0;
     service->lease.assigned_at_look = service->assigned;
+    unsigned passed = 0;
     for (unsigned left = service->line.count; left > 0 && service->lease.due_ns <= now_ns; left--) {
-        const unsigned before = before_free(service);
-        if (before >= left) {
-            rope_turn(&service->line.index.line, left);
+        const unsigned before = before_free(service, passed);
+        passed += before < left ? before : left;
+        if (before >= left)
             break;
-        }
         left -= before;
-        const unsigned w = rope_at(&service->line.index.line, before);
+        const unsigned w = rope_at(&service->line.index.line, passed);
         if (has_slot(service, w))
             assign_copy(service, w, now_ns, actions);
-        end_turn_at(service, before);
+        if (service->workers[w].asks == 0)
+            remove_from_line(service, w);
+        else
+            passed++;
+        if (service->has_speeds)
+            move_to_end(service, &passed);
     }
+    move_to_end(service, &passed);
     if (service->lease.due_ns <= now_ns)
         service->lease.due_ns = now_ns + LEASE_LOOK_NS;
 }
@@ -907,26 +918,33 @@ static bool is_for_free_ones(const struct service *service)
            (service->recall.count == 0 || service_idle(service) > 0);
 }
 
-/* Ends the turn of a worker that got nothing, as did the last `lagging` workers of the queue. If only an idle worker
- * can get something, the workers before the first idle worker are moved to the end too. Returns how many workers at the
- * end got nothing. */
-RARELY static unsigned pass_over(struct service *service, unsigned lagging)
+/* The workers of the queue that got nothing in this call. */
+struct passed_over {
+    unsigned count;
+    unsigned
+        in_front; /* so many of them still stand at the front of the index's line, which saves changes of the tree */
+};
+
+/* Passes over the next worker, which got nothing. If only an idle worker can get something, the workers before the
+ * first idle one are passed over too. */
+RARELY static void pass_over(struct service *service, struct passed_over *passed)
 {
-    lagging++;
+    passed->count++;
     if (service->line.index.is_on) {
-        end_turn_at(service, 0);
+        passed->in_front++;
     } else {
         end_turn(service);
         if (service->line.passed_over++ < service->worker_count || !service_index_begin(service))
-            return lagging;
+            return;
         service->line.passed_over = 0;
     }
     if (!is_for_free_ones(service))
-        return lagging;
+        return;
     service_index_update(service);
-    const unsigned before = rope_before_able(&service->line.index.line), left = service->line.count - lagging;
-    rope_turn(&service->line.index.line, before < left ? before : left);
-    return lagging + (before < left ? before : left);
+    const unsigned left = service->line.count - passed->count;
+    const unsigned before = rope_before_able(&service->line.index.line, passed->in_front);
+    passed->count += before < left ? before : left;
+    passed->in_front += before < left ? before : left;
 }
 
 RARELY static void count_plenty(struct service *service)
@@ -951,19 +969,23 @@ RARELY static bool is_out_of_work(const struct service *service, const struct ev
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     bool has_nothing = false;
-    unsigned lagging = 0;
-    while (service->line.count > lagging && service->state != SERVICE_ENDING) {
-        const unsigned w = first_waiting(service);
+    struct passed_over passed = {0};
+    while (service->line.count > passed.count && service->state != SERVICE_ENDING) {
+        const unsigned w = first_waiting(service, passed.in_front);
         const bool has_room = has_slot(service, w);
         if (has_room && assign_next(service, w, now_ns, actions)) {
+            if (passed.in_front > 0)
+                move_to_end(service, &passed.in_front);
+            passed.count = 0;
             end_turn(service);
-            lagging = 0;
             continue;
         }
         if (has_room && is_out_of_work(service, actions->event, &has_nothing))
             break;
-        lagging = pass_over(service, lagging);
+        pass_over(service, &passed);
     }
+    if (passed.in_front > 0)
+        move_to_end(service, &passed.in_front);
     send_answers(service, actions);
     if (has_nothing && service->source != SOURCE_FLOWS)
         serve_leftovers(service, now_ns, actions);

@@ -35,10 +35,10 @@ static void plain_turn(struct plain *plain, unsigned count)
     memcpy(plain->items, turned, plain->count * sizeof *turned);
 }
 
-static unsigned plain_before_able(const struct plain *plain)
+static unsigned plain_before_able(const struct plain *plain, unsigned place)
 {
     unsigned before = 0;
-    while (before < plain->count && !plain->is_able[plain->items[before]])
+    while (place + before < plain->count && !plain->is_able[plain->items[place + before]])
         before++;
     return before;
 }
@@ -92,11 +92,12 @@ START_TEST(a_line_is_that_of_an_array)
         change(&rope, &plain, drawn % 5, (unsigned)(drawn / 5 % ITEMS));
         rope_check(&rope);
         ck_assert_uint_eq(rope_length(&rope), plain.count);
-        ck_assert_uint_eq(rope_before_able(&rope), plain_before_able(&plain));
+        ck_assert_uint_eq(rope_before_able(&rope, 0), plain_before_able(&plain, 0));
         if (plain.count > 0) {
             const unsigned place = (unsigned)(drawn / 5 / ITEMS % plain.count);
             ck_assert_uint_eq(rope_front(&rope), plain.items[0]);
             ck_assert_uint_eq(rope_at(&rope, place), plain.items[place]);
+            ck_assert_uint_eq(rope_before_able(&rope, place), plain_before_able(&plain, place));
         }
     }
     for (unsigned i = 0; i < plain.count; i++)
