@@ -4,14 +4,14 @@
  * per library; a rank loads the module for the launcher that started it (load.c). Programs linked with MPI contain the
  * table (linked.c). Ranks that share memory have a carrier of their own (common/mpi/local_carrier.c).
  *
- * Communicators, requests and windows are opaque words; 0 means none. Messages are bytes. */
+ * Communicators, requests and windows are opaque integers; 0 means none. A message is an array of bytes. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raise this with each change of this file: modules of other versions are rejected. */
+/* Increase this number whenever this file changes: a module with another number is rejected. */
 #define CARRIER_VERSION 1
 #define CARRIER_SYMBOL  "hdss_carrier"
 
@@ -21,11 +21,11 @@ typedef uintptr_t carrier_comm, carrier_request, carrier_window;
 
 enum carrier_level { CARRIER_SINGLE, CARRIER_FUNNELED, CARRIER_SERIALIZED, CARRIER_MULTIPLE };
 
-/* An error ends the rank unless heed_losses() was called. */
+/* Without heed_losses() an MPI error ends the rank, so no function returns it. */
 enum carrier_result {
     CARRIER_DONE,
     CARRIER_LOST,
-    CARRIER_PENDING, /* a rank has failed; the receive, from any rank, continues */
+    CARRIER_PENDING, /* a rank has failed; this receive, which accepts any sender, is still active */
     CARRIER_ERROR,
 };
 
@@ -41,53 +41,54 @@ struct carrier {
     carrier_comm (*begin)(int *argc, char ***argv, enum carrier_level level);
     enum carrier_level (*level)(void);
     void (*finish)(void);
-    void (*abort)(carrier_comm comm, int status); /* ends all ranks; may return */
+    void (*abort)(carrier_comm comm, int status); /* ends all ranks of the launch; may return before this rank ends */
 
     int (*rank)(carrier_comm comm);
     int (*ranks)(carrier_comm comm);
     carrier_comm (*duplicate)(carrier_comm comm);
     carrier_comm (*split)(carrier_comm comm, int colour, int key);
-    void (*release_comm)(carrier_comm *comm); /* sets it to 0, as all functions do that release something */
+    void (*release_comm)(carrier_comm *comm); /* sets `*comm` to 0, as the other release and close functions do */
 
     void (*send)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*isend)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*irecv)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     carrier_request (*recv_init)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     void (*start)(carrier_request request);
-    /* A request 0 counts as over. Sets a finished request to 0 unless it is from recv_init(). Fills `status` (may be
-     * NULL) for a finished receive. */
+    /* A request of 0 counts as finished. Sets a finished request to 0 unless it is from recv_init(). Fills `status`
+     * (may be NULL) for a finished receive. */
     enum carrier_result (*test)(carrier_request *request, bool *is_over, struct carrier_status *status);
     bool (*is_over)(carrier_request request);
     void (*wait)(carrier_request *request);
-    void (*cancel)(carrier_request request); /* of a receive; wait() or release() must follow */
+    void (*cancel)(carrier_request request); /* cancels a receive; the caller must then call wait() or release() */
     void (*release)(carrier_request *request);
     void (*progress)(carrier_comm comm, int self);
 
     void (*barrier)(carrier_comm comm);
     void (*bcast)(carrier_comm comm, int root, void *data, size_t bytes);
-    /* all[ranks], at the root only */
+    /* `all`: one entry of `bytes` per rank; used at the root only */
     void (*gather)(carrier_comm comm, int root, const void *own, size_t bytes, void *all);
     void (*allgather)(carrier_comm comm, const void *own, size_t bytes, void *all);
     uint64_t (*max)(carrier_comm comm, uint64_t own);
 
-    /* Opening and closing are collective. The `words` are at rank 0, initially zero. */
+    /* Opening and closing are collective. The window is an array of 64-bit words in the memory of rank 0, initially
+     * zero. */
     carrier_window (*open_window)(carrier_comm comm, size_t words);
     void (*close_window)(carrier_window *window);
     uint64_t (*fetch_add)(carrier_window window, size_t word, uint64_t amount);
-    /* Each word is transferred atomically. */
+    /* Each 64-bit word is transferred atomically, several words are not. */
     void (*put_words)(carrier_window window, size_t first, const void *words, size_t count);
     void (*get_words)(carrier_window window, size_t first, void *words, size_t count);
-    /* Sharing and unsharing are collective. The memory belongs to the first rank, and is page-aligned in all ranks. */
+    /* Sharing and unsharing are collective. The first rank allocates the memory, which is page-aligned in all ranks. */
     void *(*share_memory)(carrier_comm comm, size_t bytes, carrier_window *memory);
     void (*unshare_memory)(carrier_window *memory);
 
     void (*heed_losses)(carrier_comm comm);
-    /* Writes at most `room` failed ranks in order of detection, beginning with number `known`, and acknowledges them,
-     * so that receives from any rank continue. Returns how many it has written. */
+    /* Ranks that have failed are numbered in order of detection. Writes to `ranks` at most `room` of them, from number
+     * `known` on, and acknowledges them, so that receives from any rank continue. Returns how many it has written. */
     int (*next_losses)(carrier_comm comm, int known, int *ranks, int room);
 };
 
-/* NULL before the rank joins its launch. */
+/* The carrier of this rank; NULL before the rank joins its launch. */
 extern const struct carrier *carrier;
 
 extern const struct carrier hdss_carrier;

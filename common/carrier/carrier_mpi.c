@@ -132,7 +132,7 @@ static enum carrier_result test(carrier_request *request, bool *is_over, struct 
 {
     MPI_Request own = carrier_request_of(*request);
     MPI_Status told;
-    int flag = 1, bytes; /* SimGrid does not set the flag for a null request. */
+    int flag = 1, bytes; /* SimGrid does not set the flag for a null request */
     const int result = MPI_Test(&own, &flag, status != NULL ? &told : MPI_STATUS_IGNORE);
     *request = carrier_word_of_request(own);
     *is_over = flag;
@@ -170,8 +170,8 @@ static void release(carrier_request *request)
     *request = 0;
 }
 
-/* Probes for a message from this rank to itself, which never exists: a successful probe would return before making
- * progress. */
+/* Lets MPI make progress by probing for a message from this rank to itself. No such message exists; a probe that found
+ * a message would return before MPI makes progress. */
 static void progress(carrier_comm comm, int self)
 {
     int any;
@@ -288,7 +288,7 @@ static void heed_losses(carrier_comm comm)
     MPI_Comm_set_errhandler(carrier_comm_of(comm), MPI_ERRORS_RETURN);
 }
 
-/* Failed ranks keep their positions in the group; later ones are appended. */
+/* In MPI's group of failed ranks, earlier failures keep their positions and later failures are appended. */
 static int next_losses(carrier_comm comm, int known, int *ranks, int room)
 {
     MPI_Comm own = carrier_comm_of(comm);

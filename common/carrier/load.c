@@ -12,8 +12,8 @@
 
 const struct carrier *carrier;
 
-/* Variables that launchers set for ranks. srun also sets the variables of PMI and PMIx, and can start ranks of several
- * libraries: if the carrier of the usual library is missing, the default is tried. */
+/* Environment variables that launchers set for ranks. The launchers with `serves_others`, such as srun, can start ranks
+ * of several MPI libraries: if the carrier of the library in this table is missing, the default carrier is tried. */
 static const struct {
     const char *variable, *launcher;
     enum mpi_family family;

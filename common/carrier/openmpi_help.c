@@ -5,7 +5,7 @@
  *
  * Open MPI prints help texts through a function pointer (opal/util/show_help.h in its sources). This file redirects the
  * pointer, so that each text is printed to standard error, once. Texts about connections are dropped: HDSS reports each
- * loss itself, and mpirun 4 prints none of them as `hdss run` launches it. */
+ * loss itself, and mpirun 4, with the options that `hdss run` gives it, would not print these texts either. */
 #include "common/carrier/openmpi_help.h"
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversion between carrier words (carrier.h) and MPI handles, which are ints or pointers. */
+/* Conversion between the integers of carrier.h and MPI handles, which are ints or pointers. */
 #pragma once
 
 #include "common/carrier/carrier.h"

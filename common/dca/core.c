@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing the way of drawing, and learning from published measurements: see core.h. */
+/* Chooses how chunks are drawn, and learns from the measurements that workers publish: see core.h. */
 #include "common/dca/core.h"
 
 #include <inttypes.h>
@@ -17,8 +17,8 @@ static int check_span(const struct sched_config *config, struct error *error)
                      config->iterations, config->workers, DCA_SPAN / config->workers);
 }
 
-/* wf is fac2's closed form times a weight that is given ([RMA] Table 2); techniques with batch_weight learn the
- * weight. */
+/* True for wf and for the techniques that learn its weights (those with batch_weight). The chunks of wf are those of
+ * fac2, multiplied by a given weight ([RMA] Table 2). */
 static bool is_wf(const struct sched_spec *spec)
 {
     return spec->technique->batch_weight != NULL || strcmp(spec->technique->name, "wf") == 0;

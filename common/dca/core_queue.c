@@ -2,7 +2,8 @@
 /* The lock-free queue of a node: see core_queue.h. */
 #include "common/dca/core_queue.h"
 
-/* Bits of a step. A longer big chunk is split, so the step never overflows into the epoch. */
+/* Bits of the scheduling step in the head. A big chunk with more iterations is split, so the step never overflows into
+ * the epoch. */
 #define STEP_BITS 40
 #define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)
 #define REFILLING STEP_MASK
@@ -57,22 +58,22 @@ static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64
     return 0;
 }
 
-/* If the head has left the view's epoch or is refilling, the description may be half new. */
+/* If the head is in another epoch than the view, or is REFILLING, the view may mix the old and the new description. */
 static bool is_sound(const struct dca_view *view, uint64_t head)
 {
     return head >> STEP_BITS == view->epoch && (head & STEP_MASK) <= PIECE_MAX;
 }
 
-/* Returns the state of the head after the last step of a big chunk: DRAINED if only givers fill the queue and nothing
- * is left, otherwise `wet`. The description of the chunk does not change before that step is taken. */
+/* Returns the step that the head gets with the last chunk of a big chunk: DRAINED if big chunks come only from givers
+ * and no rest is left, otherwise `wet`. The description of the big chunk does not change before this draw. */
 static uint64_t dca_queue_step_behind(const struct dca_queue *queue, uint64_t wet)
 {
     bool dry = atomic_load(&queue->dry) != 0 && atomic_load(&queue->rest_count) == 0;
     return dry ? DRAINED : wet;
 }
 
-/* The worker found the queue drained and has nothing. The last worker to become hungry ends the queue: it is still
- * drained then (see core_queue.h), or another worker has just ended it. */
+/* Called after a worker has found the queue drained. The last worker to become hungry ends the queue: the queue is
+ * still drained then (see core_queue.h), or another worker has just ended it. */
 static enum dca_drawn dca_queue_hunger(struct dca_queue *queue, unsigned workers)
 {
     atomic_store(&queue->wanted, 1);

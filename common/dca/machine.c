@@ -10,7 +10,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Always inlined, so that an action stays in registers: through memory a draw takes 20 ns longer. */
+/* Always inlined, so that an action stays in registers: a draw takes 20 ns longer if the action passes through
+ * memory. */
 #define PART static inline __attribute__((always_inline))
 
 #define STATE(state) (1u << (state))
@@ -37,7 +38,7 @@ static const char *const dca_state_names[DCA_STATES] = {
     "STARVING", "PUBLISHING", "COMPUTING", "CLAIMING", "CUTTING", "ENDED",
 };
 
-/* The event that each state waits for. Besides it, STOP may come, and WANTED in COMPUTING. */
+/* The event that each state waits for. STOP may come in any state, and WANTED in COMPUTING. */
 static const enum dca_event_type dca_awaited[DCA_STATES] = {
     [DCA_IDLE] = DCA_EVENT_START,           [DCA_EXCHANGING] = DCA_EVENT_EXCHANGED, [DCA_FETCHING] = DCA_EVENT_FETCHED,
     [DCA_TAKING] = DCA_EVENT_FETCHED,       [DCA_DRAWING] = DCA_EVENT_DREW,         [DCA_AWAITING] = DCA_EVENT_REFILLED,
@@ -135,8 +136,8 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
     }
 }
 
-/* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j of wf, [RMA] Table 2. The fraction lost by rounding is added to this
- * worker's next chunk, so that no tiny chunks are left at the end. */
+/* Multiplies the size by the worker's weight: K' = floor(K V_j / Q_j), [SW] eq 2; K w_j for wf, [RMA] Table 2. The
+ * fraction lost by rounding is added to this worker's next chunk; otherwise tiny chunks would be left at the end. */
 static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -149,8 +150,8 @@ static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* Like dca_weighted(), with variant=paper: K' = floor(K V_j / Q_j), [SW] eq 2, and K = ceil(K w_j) of wf, [RMA] Table
- * 2. */
+/* The same for variant=paper, without carrying fractions: K' = floor(K V_j / Q_j), [SW] eq 2; K = ceil(K w_j) for wf,
+ * [RMA] Table 2. */
 static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -159,9 +160,9 @@ static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, ui
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* The sizes of weighted chunks need not add up to N within the closed form's number of steps. After these steps, the
- * rest known from the last draw is cut into batches that each take half of it: otherwise it would be drawn in chunks of
- * the last size, often 1. */
+/* Weighted chunks need not add up to N within the closed form's number of steps. After these steps a chunk is at least
+ * 1/(2 P) of the rest that the last draw left; otherwise the rest would be drawn in chunks of the closed form's last
+ * size, often 1. */
 static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
     struct dca_core *core = machine->core;
@@ -231,9 +232,10 @@ PART struct dca_action dca_take_range(struct dca_machine *machine, const struct 
     return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = calculated};
 }
 
-/* Handles the value of the first counter. [RMA]: draw i, calculate K_i, add it to the start; without weights the steps
- * below S cover the loop. [DCA] section 4, for af: read R, calculate K, add it to the start; R may be slightly outdated
- * then. By position the step is enough. */
+/* Handles the value of the counter that a draw reads first. By step ([RMA]): i was drawn; calculates K_i and adds it to
+ * the start. Without weights the steps below S cover the loop. By remaining work ([DCA] section 4, for af): R was read;
+ * calculates K and adds it to the start; R may be slightly outdated by then. By position the step determines the
+ * chunk. */
 PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64_t counter)
 {
     struct dca_core *core = machine->core;
@@ -282,7 +284,7 @@ PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca
     return dca_end(machine);
 }
 
-/* Claims the queue before the chunk is cut, so a cut never has to be undone. */
+/* The queue is claimed before the chunk is cut, so that a cut never has to be undone. */
 static struct dca_action dca_claim(struct dca_machine *machine)
 {
     dca_move(machine, DCA_CLAIMING);
@@ -305,8 +307,9 @@ static struct dca_action dca_take_cut(struct dca_machine *machine, const struct 
     return (struct dca_action){.type = DCA_ACTION_GIVE, .range = *cut};
 }
 
-/* The added amount exceeds any drawn step; by remaining work only DCA_START counts. The worker still computes a chunk
- * that is being drawn. */
+/* The amount added to DCA_STEP exceeds every step that can be drawn. If chunks are drawn by remaining work, which uses
+ * DCA_START alone, the amount is added to that counter too. If a draw is in progress, the worker still computes the
+ * chunk drawn. */
 static struct dca_action dca_stop(struct dca_machine *machine)
 {
     const unsigned start = machine->core->way == DCA_BY_REMAINING ? 1u << DCA_START : 0;

@@ -9,14 +9,14 @@
  *                                                 v
  *     START, FINISHED ---> [EXCHANGING] ---> FETCHING ---> [TAKING] ---> COMPUTING    (with --dca node: PUBLISHING)
  *
- * With recall, a worker that finds nothing left is hungry; another worker of the node cuts its running chunk between
- * two iterations and gives up the rest, which is drawn from the queue like a big chunk (see core_queue.h):
- *     DRAWING ---only running chunks are left---> STARVING ---REFILLED---> DRAWING
- *     COMPUTING ---WANTED---> CLAIMING ---first to do so---> CUTTING ---CUT---> COMPUTING, and GIVE
+ * With recall, a worker that finds no undrawn iterations is hungry. Another worker of the node then cuts its running
+ * chunk between two iterations and gives up the iterations after the cut, which are drawn from the queue like a big
+ * chunk (see core_queue.h): DRAWING ---only running chunks are left---> STARVING ---REFILLED---> DRAWING COMPUTING
+ * ---WANTED---> CLAIMING ---first to do so---> CUTTING ---CUT---> COMPUTING, and GIVE
  *
  * The driver of the machine owns the counters, the queue and the time: MPI windows, messages to rank 0 and shared
- * memory (rma.c, two_sided.c, node.c), or a model of them (deploy/simulate/dca). An injected delay passes where an
- * action says so: `calculated` before the action, `assigns` within it.
+ * memory (rma.c, two_sided.c, node.c), or a model of them (deploy/simulate/dca). The driver also waits for injected
+ * delays: before an action with `calculated`, and within an action with `assigns`.
  *
  * Invariants (dca_machine_check): at most one result is awaited; a chunk lies within the loop; an ended worker does
  * nothing. That no iteration is drawn twice follows from the counters: see core.h. */
@@ -44,15 +44,16 @@ enum dca_state {
 
 enum dca_event_type {
     DCA_EVENT_START,
-    DCA_EVENT_FETCHED, /* the counter was `value` before the FETCH_ADD */
+    DCA_EVENT_FETCHED, /* `value`: the counter before the FETCH_ADD */
     DCA_EVENT_EXCHANGED,
     DCA_EVENT_DREW,
     DCA_EVENT_PUBLISHED,
     DCA_EVENT_REFILLED,
     DCA_EVENT_FINISHED,
-    DCA_EVENT_WANTED, /* COMPUTING only: another worker of the node is hungry, and the chunk may be cut */
+    DCA_EVENT_WANTED, /* in COMPUTING only: another worker of the node is hungry, so the chunk may be cut */
     DCA_EVENT_CLAIMED,
-    DCA_EVENT_CUT, /* `cut` was the end of the running chunk; count 0: all of it has begun */
+    /* `cut`: the iterations removed from the end of the running chunk; count 0: all iterations have begun */
+    DCA_EVENT_CUT,
     DCA_EVENT_STOP,
 };
 
@@ -64,7 +65,7 @@ struct dca_event {
         struct range cut;
         struct {
             enum dca_drawn result;
-            struct range range; /* DRAWN: the chunk; REFILL: rest of the last big chunk, if its count is above 0 */
+            struct range range; /* DRAWN: the chunk; REFILL: the rest of a big chunk, or count 0 */
         } drawn;
     };
 };
@@ -80,8 +81,9 @@ enum dca_action_type {
     DCA_ACTION_COMPUTE,
     DCA_ACTION_CLAIM,
     DCA_ACTION_CUT,
-    DCA_ACTION_GIVE, /* put `range` into the claimed queue; count 0: leave it drained */
-    DCA_ACTION_STOP, /* add `amount` to each of `counters`, and stop the node's queue; no event follows */
+    DCA_ACTION_GIVE, /* put `range` into the queue that this worker has claimed; count 0: leave the queue drained */
+    /* add `amount` to each counter in the set `counters`, and stop the node's queue; no event follows */
+    DCA_ACTION_STOP,
     DCA_ACTION_END,
 };
 
@@ -90,10 +92,10 @@ struct dca_action {
     uint8_t counter;
     uint8_t counters;
     bool calculated;
-    bool assigns; /* FETCH_ADD: the part of a draw that is synchronised ([DCA]) */
+    bool assigns; /* the FETCH_ADD is the synchronised part of a draw ([DCA]) */
     union {
         uint64_t amount;
-        struct range range; /* counted from the beginning of the loop */
+        struct range range; /* its first iteration is counted from the beginning of the loop */
     };
 };
 
@@ -102,17 +104,17 @@ struct dca_machine {
     unsigned state;
     bool by_node;
     bool stopped;
-    unsigned worker; /* index in the technique, 0 .. P-1, of the worker or, with by_node, of its node */
-    double weight;   /* by step: factor for chunk sizes, the latest if it is learned; 0: not weighted */
-    double load;     /* by step: divisor for chunk sizes */
-    double carry;    /* by step: fraction carried to the next chunk; below 1 */
+    unsigned worker; /* index of the worker in the technique, 0 .. P-1; with by_node, the index of its node */
+    double weight;   /* drawing by step: factor for chunk sizes (the latest value if it is learned); 0: not weighted */
+    double load;     /* drawing by step: divisor for chunk sizes */
+    double carry;    /* drawing by step: fraction of an iteration carried to the next chunk */
     uint64_t rest;
     uint64_t size;
-    struct range chunk; /* counted from the beginning of the loop */
+    struct range chunk; /* its first iteration is counted from the beginning of the loop */
     struct dca_measured own;
 };
 
-/* `power`: of the worker or its node, as given to the core; 1 if none was given. */
+/* `power`: the power of the worker or of its node, as given to the core; 1 if none was given. */
 void dca_machine_init(struct dca_machine *machine, struct dca_core *core, unsigned worker, double power, bool by_node);
 
 struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event);
@@ -124,12 +126,14 @@ const char *dca_state_name(enum dca_state state);
 /* With --weighting acp: `load` is the number of runnable processes on this worker's core, including itself. */
 void dca_machine_set_load(struct dca_machine *machine, double load);
 
-/* Records a measured chunk, if the technique learns; `wait_ns`: how long the worker was idle before it. */
+/* Records the measured times of a chunk, if the technique learns. `wait_ns`: how long the worker was idle before the
+ * chunk. */
 void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, uint64_t wait_ns,
                          double deviation_ns, unsigned samples);
 
-/* Does at once what the events FINISHED (or START) and FETCHED do, after the caller has drawn `step`: the most frequent
- * draw, by position, from the counters and without delays. Returns false if nothing is left. */
+/* A shortcut for the most frequent draw (by position, from the counters, without delays): the caller has drawn `step`,
+ * and this function does what the events FINISHED (or START) and FETCHED would do. Returns false if no iterations are
+ * left. */
 static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t step, struct range *chunk)
 {
     bool is_drawn = dca_draw_step(machine->core, step, &machine->chunk);
@@ -138,8 +142,8 @@ static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t s
     return is_drawn;
 }
 
-/* How a synchronous driver accesses the shared counters: each function executes one action and returns after its result
- * is known. */
+/* How a synchronous driver accesses the shared counters. Each function executes one action and returns after the result
+ * of the action is known. */
 struct dca_counters {
     void *self;
     /* Returns the counter's value before the addition; an `amount` of 0 reads it. `assigns`: see struct dca_action. */
@@ -147,7 +151,7 @@ struct dca_counters {
     /* Publishes `own` and fills `all`, with one record per worker; only for techniques that learn. */
     void (*share)(void *self, const struct dca_measured *own, struct dca_measured *all);
     void (*calculating)(void *self);
-    /* NULL if the node has no queue. `range`: see `drawn` of the event. */
+    /* NULL if the node has no queue. `range` is as in `drawn` of struct dca_event. */
     enum dca_drawn (*draw)(void *self, struct range *range);
     void (*publish)(void *self, const struct range *big);
     void (*await)(void *self);
@@ -157,12 +161,12 @@ struct dca_counters {
     void (*give)(void *self, const struct range *cut);
 };
 
-/* Finishes the previous chunk and draws the next one, counted from the beginning of the loop. Returns false if nothing
- * is left. */
+/* Finishes the previous chunk and draws the next chunk, whose first iteration is counted from the beginning of the
+ * loop. Returns false if no iterations are left. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk);
 
-/* Gives up all that has not begun of the running chunk. `cut` cuts the chunk and returns the range that was cut off,
- * counted from the beginning of the loop. Returns the number of iterations given up. */
+/* Gives up the iterations of the running chunk that have not begun. `cut` cuts the chunk and returns the range that was
+ * cut off, counted from the beginning of the loop. Returns the number of iterations given up. */
 uint64_t dca_machine_give(struct dca_machine *machine, const struct dca_counters *counters,
                           struct range (*cut)(void *context), void *context);
 

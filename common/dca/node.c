@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory. A worker that finds
- * it empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut for as many
- * workers as there are nodes; the power of a node is the sum of its workers' powers. With recall, a worker that finds
- * nothing left sleeps until another worker has put the end of its running chunk into the queue and rings. */
+ * the queue empty fetches the node's next big chunk by one-sided operations on the counters of rank 0. The technique
+ * that makes the big chunks counts each node as one worker, whose power is the sum of its workers' powers. With recall,
+ * a worker that finds no undrawn iterations sleeps until another worker has put the end of its running chunk into the
+ * queue and rings. */
 #include "common/dca/core_queue.h"
 #include "common/dca/share.h"
 
@@ -28,7 +29,7 @@ struct node {
     struct dca_view view;
     bool view_ready;
     int index, workers;
-    int *ranks; /* with recall: [workers] ranks of the node's workers in `world`; owned */
+    int *ranks; /* [workers] the node's workers as ranks of `world`, with recall only; owned */
     unsigned looks;
     uint64_t next_stop_look_ns;
 };
@@ -57,7 +58,7 @@ static int open_queue(struct share *share, struct node *own)
 {
     own->index = carrier->rank(share->node);
     own->workers = carrier->ranks(share->node);
-    /* Room for two, because the library does not guarantee alignment to a cache line. */
+    /* Allocates twice the size, because the library does not guarantee alignment to a cache line. */
     void *memory = carrier->share_memory(share->node, 2 * sizeof *own->shared, &own->memory);
     uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
     /* The window is page-aligned in every rank, so the offset is the same for all. */
@@ -98,7 +99,7 @@ static void wait_for_refill(void *self)
     struct share *share = ((struct window *)self)->share;
     struct node *own = share->own;
     share->host->pause(share);
-    if (share->rank == 0) /* Other nodes may need rank 0 inside MPI for their fetches. */
+    if (share->rank == 0) /* Fetches of other nodes may need rank 0 to be inside MPI. */
         transport_rma.serve(share);
     if (share->cores_are_free && own->looks++ < REFILL_LOOKS)
         return;
@@ -129,7 +130,7 @@ static enum dca_drawn draw_from_queue(void *self, struct range *range)
     if (result == DCA_REFILL)
         dca_queue_take_rest(own->queue, range);
     share->failed |= result == DCA_BROKEN;
-    if (result == DCA_END) /* This draw may have ended the queue, for which hungry ranks sleep. */
+    if (result == DCA_END) /* This draw may have ended the queue; the hungry ranks sleep until that is announced. */
         node_ring(share);
     return result;
 }

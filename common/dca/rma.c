@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One-sided DCA: the counters are in a window of rank 0, and every rank adds to them (passive target). Within a node
- * rank 0 is not involved. Between nodes some MPI transports need rank 0 to be inside MPI from time to time, so it
- * enters MPI every --break-after iterations if there are ranks on other nodes. */
+/* One-sided DCA: the counters are in a window of rank 0, and every rank adds to them (passive target). If a rank of the
+ * same node adds to a counter, rank 0 is not involved. If a rank of another node does, some MPI transports need rank 0
+ * to be inside MPI from time to time; so, if there is more than one node, rank 0 enters MPI every --break-after
+ * iterations. */
 #include "common/dca/share.h"
 
 #include "common/sched/sched.h"
@@ -9,15 +10,16 @@
 #define COUNTER_WORDS  8
 #define MEASURED_WORDS (sizeof(struct dca_measured) / sizeof(uint64_t))
 
-/* With --inject-delay assignment, assignments wait for each other, because they are the synchronised part of a draw
- * ([DCA]). The delay passes under a ticket lock, whose two words follow the counters. Adding 1 to SERVING releases the
- * lock. */
+/* With --inject-delay assignment, ranks make their assignments one after the other, because an assignment is the
+ * synchronised part of a draw ([DCA]). The injected delay passes while the rank holds a ticket lock, whose two words
+ * follow the counters in the window. Adding 1 to the word SERVING_WORD releases the lock. */
 #define TICKET_WORD  (DCA_COUNTERS * COUNTER_WORDS)
 #define SERVING_WORD ((DCA_COUNTERS + 1) * COUNTER_WORDS)
 #define WINDOW_WORDS ((DCA_COUNTERS + 2) * COUNTER_WORDS)
-/* Time for a rank to wake up between two delayed assignments, if ranks share cores. */
+/* If ranks share cores: the time that a rank takes to wake up between two delayed assignments. */
 #define TURN_NS 20000u
-/* Polling interval of the rank that is next. It sleeps meanwhile, so the core is free for the rank before it. */
+/* Polling interval of the rank whose turn is next. It sleeps between polls, so that the rank before it can use the
+ * core. */
 #define LOOK_NAP_NS 1000u
 
 static inline uint64_t fetch_word(struct window *window, size_t word, uint64_t amount)
@@ -34,8 +36,8 @@ static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount,
     return fetch_word(self, (size_t)counter * COUNTER_WORDS, amount);
 }
 
-/* The ticket tells how many ranks are ahead, and so how long this rank may sleep. If it only yielded, the system would
- * schedule it after ranks that slept. */
+/* The ticket tells how many ranks are ahead, and so how long this rank may sleep. If this rank only called
+ * sched_yield(), the system would run it after ranks that slept. */
 static void take_turn(struct window *window)
 {
     struct share *share = window->share;
@@ -63,7 +65,8 @@ static void rma_calculating(void *self)
     share->host->delay(share, share->calculation_ns);
 }
 
-/* Words are transferred atomically, records are not: their check sum tells whether they are whole. */
+/* A single word is transferred atomically, a record of several words is not: its checksum shows whether it was read
+ * whole. */
 static void share(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     struct window *window = self;
@@ -115,7 +118,7 @@ static bool rma_draw(struct share *share, struct range *chunk)
     return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
-/* The other ranks only need this rank to be inside MPI for a moment. */
+/* One-sided operations of other ranks only need this rank to enter MPI briefly. */
 static bool rma_serve(struct share *share)
 {
     carrier->progress(share->world, (int)share->rank);

@@ -15,18 +15,18 @@ struct share;
 struct transport {
     enum report_topology topology;
     size_t own_bytes;
-    /* Creates windows and communicators. close() is called even if this fails. */
+    /* Creates windows and communicators. If it fails, close() is called all the same. */
     int (*open)(struct share *share);
-    /* Draws the next chunk, counted from the beginning of the loop; false: none is left. NULL: dca_machine_draw()
-     * draws. */
+    /* Draws the next chunk, whose first iteration is counted from the beginning of the loop; returns false if none is
+     * left. If the pointer is NULL, dca_machine_draw() is used. */
     bool (*draw)(struct share *share, struct range *chunk);
-    /* Serves requests of other ranks; returns true if there was a request. NULL: there are none. */
+    /* Serves requests of other ranks; returns true if there was a request. NULL if ranks send no requests. */
     bool (*serve)(struct share *share);
     /* called about once per millisecond; may be NULL */
     void (*look)(struct share *share, uint64_t now_ns);
-    /* NULL: never */
+    /* Should this rank give up iterations, because another rank is hungry? NULL: never. */
     bool (*wanted)(const struct share *share);
-    /* Returns after no rank needs this rank for its draws any more. May be NULL. */
+    /* Returns after no other rank needs this rank for its draws any more. May be NULL. */
     void (*finish)(struct share *share);
     uint64_t (*drawn)(struct share *share);
     void (*close)(struct share *share);
@@ -35,7 +35,7 @@ struct transport {
 extern const struct transport transport_rma, transport_two_sided, transport_node;
 
 struct share_host {
-    /* Called while nothing has arrived. Polls for a moment, then calls `poll` once more and sleeps. */
+    /* Called if no message has arrived. Polls briefly, then calls `poll` once more and sleeps. */
     void (*idle)(struct share *share, bool (*poll)(void *context), void *context);
     void (*happened)(struct share *share);
     void (*pause)(struct share *share);
@@ -43,7 +43,7 @@ struct share_host {
     /* may be NULL */
     void (*delay)(struct share *share, uint64_t ns);
     void (*nap)(struct share *share, uint64_t ns);
-    /* Called repeatedly during long waits: handles signals, and may stop the run. NULL without recall. */
+    /* Called repeatedly during long waits: handles signals, and may stop the run. NULL if there is no recall. */
     void (*look)(struct share *share);
     void (*yield)(void);
 };
@@ -52,7 +52,8 @@ struct share {
     const struct transport *transport;
     const struct share_host *host;
     void *context;
-    carrier_comm world, node; /* the sharing ranks, and those of them that share memory with this rank */
+    /* `world`: the ranks that share the loop; `node`: the ranks of `world` that share memory with this rank */
+    carrier_comm world, node;
     unsigned rank, ranks, nodes;
     bool cores_are_free;
     struct dca_core core;
@@ -71,10 +72,11 @@ struct share {
 
 int share_prepare(struct share *share);
 int share_open(struct share *share);
-/* Collective if the share is open; otherwise only frees memory. */
+/* Collective if the share is open; otherwise it only frees memory. */
 void share_close(struct share *share);
 
-/* Draws the next chunk, counted from the beginning of the loop. Returns false if none is left or a draw failed. */
+/* Draws the next chunk, whose first iteration is counted from the beginning of the loop. Returns false if none is left
+ * or the draw failed. */
 static inline bool share_draw(struct share *share, struct range *chunk)
 {
     if (share->transport->draw != NULL)

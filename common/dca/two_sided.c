@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two-sided DCA: rank 0 keeps the counters and answers requests between its iterations. It needs only sends and
- * receives, so it works with any MPI library. A draw by position takes one exchange, others two or more (core.h). */
+/* Two-sided DCA: rank 0 keeps the counters and answers requests between its iterations. This way needs only sends and
+ * receives, so it works with any MPI library. A draw by position takes one request and answer, other draws take two or
+ * more (core.h). */
 #include "common/dca/share.h"
 #include "common/metrics/report.h"
 #include "common/util/error.h"
@@ -22,7 +23,7 @@ struct ask {
 #define ADD_BYTES offsetof(struct ask, measured)
 
 #define RECEIVES 8
-/* How often a rank with its own core tests for an answer before it idles: some microseconds. */
+/* How often a rank with a core of its own tests for an answer before it idles. This takes some microseconds. */
 #define QUICK_LOOKS 64
 
 struct two_sided {
@@ -40,7 +41,7 @@ struct two_sided {
     bool has_answer;
 };
 
-/* A delayed assignment belongs to the first counter: see struct dca_action. */
+/* The injected delay applies to the addition that assigns iterations: see `assigns` of struct dca_action. */
 static uint64_t two_sided_apply(struct two_sided *own, uint64_t counter, uint64_t amount)
 {
     struct share *share = own->share;
@@ -87,7 +88,7 @@ static bool is_proper(const struct two_sided *own, const struct ask *ask, size_t
     }
 }
 
-/* Ends the run, because chunks that the failed rank has drawn cannot be recovered. */
+/* Ends the run after a rank has sent an invalid request: the chunks that this rank has drawn could not be recovered. */
 static void two_sided_refuse(const struct two_sided *own, int from)
 {
     fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);

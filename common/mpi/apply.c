@@ -110,7 +110,7 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
-/* Receives a result, unless earlier data of the same rank were cancelled: MPI would match those data with this
+/* Receives a result, unless earlier data of the same rank were cancelled: MPI would put the cancelled data into the new
  * receive. */
 static void apply_collect(struct driver *driver, const struct action *action)
 {
@@ -141,7 +141,7 @@ static void apply_boundary(struct driver *driver, const struct action *action)
         link_give_up(driver->link, "out of memory for boundary data");
 }
 
-/* May read a remote file. The machine is told after the step. */
+/* This may take long, for example to read a remote file. The machine is told of the growth after the step. */
 static void apply_growth(struct driver *driver)
 {
     struct outcome *outcome = &driver->outcome;

@@ -2,12 +2,12 @@
 /* Requests of a worker that takes part in several jobs of tasks.
  *
  * A task may keep the core for hours. A chunk of another job that arrived meanwhile would wait for it while other
- * workers are idle. So a job of tasks requests nothing while another job has a chunk on this rank, and jobs send their
- * requests one after the other. Only requests for chunks are held back; reports of finished chunks are not. */
+ * workers are idle. So a job of tasks requests no chunk while another job has a chunk on this rank, and the jobs send
+ * their requests one after the other. Only requests for chunks are held back; reports of finished chunks are not. */
 #include "common/mpi/driver.h"
 
-/* How long the answer to a job's request is awaited before the next job may send its own. A later answer is still
- * accepted. */
+/* After a job has sent a request, the next job may send its request after the answer, or after this time. A later
+ * answer is still accepted. */
 #define ANSWER_NS 1000000
 
 static bool has_chunk(const struct link *link)

@@ -10,7 +10,7 @@
 struct deferred_message;
 
 struct deferred {
-    struct deferred_message **messages; /* [count] oldest first; owned, with their contents */
+    struct deferred_message **messages; /* [count] the oldest message first; owned, with the messages' bytes */
     size_t count, room;
     struct deferred_message *open;
 };

@@ -10,9 +10,9 @@
 #include "proto/message.h"
 
 /* Ranks that depend on each other watch each other: supermaster and masters, a worker and the rank that serves it. On
- * this node watching costs no messages, so each worker also watches the supermaster and, if workers exchange boundary
- * data, the other workers: MPI never completes sends to a dead rank. Without a supermaster (--dca) rank 0 serves all
- * others. */
+ * the same node watching costs no messages, so each worker also watches the supermaster and, if workers exchange
+ * boundary data, the other workers, because MPI never completes a send to a dead rank. Without a supermaster (--dca),
+ * rank 0 watches all others and they watch rank 0. */
 bool detect_concerns(const struct runtime *runtime, unsigned rank)
 {
     const enum role own = runtime->role, other = runtime->hellos[rank].role;

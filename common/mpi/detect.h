@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides which ranks' ends concern this rank, and reports them: see detect.c. */
+/* Decides whether the end of a rank concerns this rank, and reports it: see detect.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,5 +8,6 @@ struct runtime;
 
 bool detect_concerns(const struct runtime *runtime, unsigned rank);
 
-/* A detector found that the peer has ended. The peer left in order if it had announced that; otherwise it is lost. */
+/* Called after a detector has found that the peer has ended. If the peer had announced that it leaves, it has left in
+ * order; otherwise it is lost. */
 void detect_end(struct runtime *runtime, unsigned rank);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Doorbells: a flag per rank, in memory shared on the node, says "I sleep". A sender wakes a sleeping receiver by
- * sending one byte to its datagram socket.
+/* Doorbells: each rank has a flag in memory that the ranks of its node share; it sets the flag before it sleeps. A
+ * sender wakes a sleeping receiver by sending one byte to the receiver's datagram socket.
  *
- * No wake-up is lost. The sleeper sets its flag, checks for messages once more, and sleeps. The sender sends, then
- * checks the flag. Both are sequentially consistent, so the sleeper sees the message or the sender sees the flag. A
- * rank sets its flag only after its socket exists, so ranks need not wait for each other's sockets. The sockets are in
- * a folder of the node (folder.c) and carry no data: a forged byte only makes a rank check for messages. In a launch
- * without MPI the flags are in the memory of the lanes. */
+ * No wake-up is lost. The sleeper sets its flag, checks for messages once more, and sleeps. The sender sends the
+ * message, then checks the flag. All these accesses are sequentially consistent, so the sleeper sees the message or the
+ * sender sees the flag. A rank sets its flag only after its socket exists, so no rank has to wait until the sockets of
+ * the others exist. The sockets are in a folder of the node (folder.c) and carry no data: a forged byte only makes a
+ * rank check for messages. In a launch without MPI the flags are in the memory of the lanes. */
 #include "common/mpi/doorbell.h"
 
 #include "common/mpi/lanes.h"
@@ -55,7 +55,7 @@ static int map_bells(struct doorbell *doorbell, const struct runtime *runtime, b
     if (doorbell->is_in_lanes)
         return 0;
     if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
-        /* The memory loses its name, so that killed ranks leave nothing behind. */
+        /* All ranks have mapped the memory. Its name is removed, so that ranks that are killed leave no file behind. */
         folder_unmap_name(doorbell->folder, *inside);
     return 0;
 }
@@ -194,7 +194,7 @@ void doorbell_renew(struct doorbell *doorbell, unsigned rank)
     atomic_store(&bell->span.word, 0);
 }
 
-/* The count is 0 while `first` changes, so no reader combines the old count with the new first. */
+/* `ran_count` is 0 while `ran_first` changes, so no reader combines the old count with the new first iteration. */
 void doorbell_note_ran(struct doorbell *doorbell, const struct range *range)
 {
     struct bell *bell = &doorbell->bells[doorbell->own];

@@ -19,7 +19,8 @@ struct bell {
     _Atomic uint32_t left; /* the rank ended in order, perhaps without waiting for the others */
     _Atomic uint32_t reported;
     _Atomic uint32_t fenced;
-    /* The tasks that the rank began last, which are reported if the supermaster is lost; a count of 0 means none. */
+    /* The chunk of tasks that the rank began last, which is reported if the supermaster is lost; a count of 0 means
+     * none. */
     _Atomic uint64_t ran_first, ran_count;
     char pad[32];
     struct span span;
@@ -27,7 +28,7 @@ struct bell {
 
 struct bells {
     _Atomic uint32_t mapped;
-    _Atomic uint32_t deaf; /* 1: the socket of a live rank was removed, so a sleeping rank may not wake up */
+    _Atomic uint32_t deaf; /* 1: the socket of a rank that is alive was removed, so that rank may not wake up */
     char pad[56];
     struct bell bell[];
 };
@@ -36,20 +37,20 @@ struct doorbell {
     struct bells *shared;
     struct bell *bells;
     bool is_in_lanes;
-    int *node_index; /* [ranks] index on this node, -1 elsewhere; owned */
+    int *node_index; /* [ranks] index of the rank on this node, -1 if it is on another node; owned */
     int own;
     int node_ranks;
     int socket;
     char folder[FOLDER_MAX];
 };
 
-/* Collective on the node; a rank waits only for the first rank. On failure the error is empty if another rank reports
- * it. */
+/* Collective on the node; each rank waits only for the first rank of the node. On failure the error is empty if another
+ * rank prints the reason. */
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
 
-/* For the first rank of a launch without MPI: doorbell_show_room() tells a rank that has returned, by its lane, what
- * doorbell_init() told all others. The lane must have room for doorbell_room_bytes(). */
+/* For the first rank of a launch without MPI: tells a rank that has returned what doorbell_init() told all others.
+ * doorbell_show_room() sends it on the lane to that rank, which must have room for doorbell_room_bytes(). */
 size_t doorbell_room_bytes(void);
 void doorbell_show_room(const struct doorbell *doorbell, const struct runtime *runtime, unsigned rank);
 
@@ -60,7 +61,7 @@ bool doorbell_is_deaf(const struct doorbell *doorbell);
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
 bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
 
-/* This rank left in order, so it does not count as lost although it does not wait for the others. */
+/* Announces that this rank leaves in order, so that it does not count as lost if it does not wait for the others. */
 void doorbell_leave(struct doorbell *doorbell);
 /* For a rank that cannot continue: removes its socket, and the folder if that was the last socket. */
 void doorbell_abandon(struct doorbell *doorbell);
@@ -75,5 +76,5 @@ void doorbell_note_ran(struct doorbell *doorbell, const struct range *range);
 void doorbell_tell_ran(const struct doorbell *doorbell, void (*tell)(const struct range *range));
 /* Returns NULL if the rank is on another node. */
 struct span *doorbell_span(const struct doorbell *doorbell, unsigned rank);
-/* Returns true for exactly one rank of the node, which then reports the loss of `rank`. */
+/* Returns true in exactly one rank of the node, which then prints that `rank` was lost. */
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank);

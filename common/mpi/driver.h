@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A link and the machines that it drives; internal. The functions are in the order of the files: each file calls only
- * earlier ones (tests/tidy/layers.py).
+/* A link and the machines that it drives: the interface between the files below. The functions are in the order of the
+ * files; each file calls only functions of earlier files (tests/tidy/layers.py).
  *
  *     net.c, wait.c, far_send.c      messages over MPI, sleeping, streams to other launches
  *     drop.c                         ranks that cannot continue, or are declared lost
  *     deferred.c, send.c             queued messages, sending
  *     announce.c, early.c            announcements of jobs, messages that arrive before their job
- *     arbiter.c, apply.c             whose chunk is computed, applying actions
+ *     arbiter.c, apply.c             which job computes next, applying actions
  *     step.c                         events and their consequences
- *     far_results.c, far.c           results of pods, and everything from streams
+ *     far_results.c, far.c           results of pods, and all that arrives by streams
  *     receive.c                      receiving messages
  *     leave.c, returns.c             ranks that end, and workers that return
  *     loop.c, link.c (link.h)        turns; jobs that come and go */
@@ -29,22 +29,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Messages handled per turn, so that timers and signals are not delayed. */
+/* Maximum number of messages handled per turn: more would delay timers and signals. */
 #define MESSAGES_PER_TURN 16
 
 /* Maximum number of stored parts of which the machine has not been told. A step stores at most one part, a turn has few
  * steps, and the machine is told in the same turn. */
 #define STORES_MAX (2 * MESSAGES_PER_TURN + COLLECTS_MAX)
 
-/* A ring of stored parts of which the machine has not been told: an EVENT_STORED for each, and the error to which it
- * points. Both arrays are [STORES_MAX] and owned. */
+/* A ring of stored parts of which the machine has not been told: each has an EVENT_STORED, which points to an error in
+ * `errors`. Both arrays are [STORES_MAX] and owned. */
 struct stores {
     struct event *events;
     struct error *errors;
     unsigned first, count;
 };
 
-/* The data are released after `over` sends of this rank are finished: see `over` of struct net. */
+/* The boundary data at `boundary_at` are released after `over` sends of this rank have ended: see `over` of struct
+ * net. */
 struct release {
     uint64_t boundary_at, over;
 };
@@ -61,7 +62,7 @@ struct theft {
 
 #define THEFTS_MAX 256
 
-/* What remains to be done after the actions of a step. `theft` is a ring. */
+/* The events and work that the actions of a step have caused, handled after the step. `theft` is a ring. */
 struct outcome {
     bool wants_probe;
     bool has_cut;
@@ -72,7 +73,7 @@ struct outcome {
     bool has_grown;
     struct growth growth;
     struct error problem;
-    bool sync_failed; /* the next SEND must be omitted, because it would report data as stored that are not */
+    bool sync_failed; /* the next SEND is left out, because it would report data as stored that are not stored */
 };
 
 struct kept_job;
@@ -88,10 +89,10 @@ struct assembly {
 struct announcements {
     struct job_source source;
     struct net_user user;
-    struct kept_job *live; /* supermaster only: list of the unfinished jobs in order; owned */
+    struct kept_job *live; /* for the supermaster only: the unfinished jobs in the order of their numbers; owned */
     struct assembly assemblies[ANNOUNCERS];
     uint32_t newest;
-    uint32_t end; /* no job has this number or a higher one; 0: unknown */
+    uint32_t end; /* the set has ended: no job has this number or a higher number; 0: not known yet */
     uint64_t end_ns;
 };
 
@@ -99,7 +100,9 @@ struct returns {
     bool are_awaited;
     bool are_over;
     uint64_t due_ns;
-    uint32_t *since; /* [ranks] the first job announced to the rank after it returned; 0: it has not returned; owned */
+    /* [ranks] number of the first job that was announced to the rank after another process took its place; 0: no
+     * process has; owned */
+    uint32_t *since;
 };
 
 enum driver_state { DRIVER_RUNS, DRIVER_EXITS };
@@ -119,7 +122,7 @@ struct driver {
     struct wait_work work;
     struct stride_share share;
     bool are_tasks;
-    struct message owed; /* a REQUEST that is held back (asks.c), if it requests any chunks */
+    struct message owed; /* asks.c: a REQUEST that is held back; none if it requests no chunks */
     unsigned owed_to;
     uint64_t next_tick_ns, exit_ns;
     enum driver_state state;
@@ -176,24 +179,25 @@ static inline void driver_leave(const struct driver *driver)
 
 /* --- drop.c --- */
 
-/* Prints why, and ends the run. */
+/* Prints the text, and ends the run. */
 void link_give_up(struct link *link, const char *text);
 
-/* Declares a rank lost whose process may still exist. The machines are told after the step, by link_lose_fenced(). */
+/* Declares a rank lost, although its process may still exist, and prints the text. The machines are told after the
+ * step, by link_lose_fenced(). */
 void link_drop(struct link *link, unsigned rank, const char *text);
 
 /* --- send.c --- */
 
-/* The rank may be of another launch. Returns false if memory runs out, which ends the run. */
+/* Sends a message; the rank may be in another launch. Returns false if memory runs out, which ends the run. */
 bool link_send(struct link *link, struct net_user *user, unsigned to, const struct message *message);
 
 void driver_send(void *context, unsigned to, const struct message *message);
 
 void driver_send_now(struct driver *driver, unsigned to, const struct message *message);
 
-/* Takes iterations from a worker of this node, and returns true if there were any to take. The machine gets
- * EVENT_STOLEN after the step in either case. Only if it cannot be seen what the worker computes, and `is_answer` (the
- * call replaces a RECALL), there is no event. */
+/* Takes iterations that worker `to` of this node has not begun, and returns true if it took some. The machine is told
+ * the result by EVENT_STOLEN after the step. There is no event if THEFTS_MAX of them are queued already, or if
+ * `is_answer` (the call replaces a RECALL) and the worker's chunk is not visible in shared memory. */
 bool driver_steal(struct driver *driver, unsigned to, unsigned waiting, bool is_answer);
 
 bool link_progress_sends(struct link *link);
@@ -209,8 +213,8 @@ void driver_delay(struct driver *driver);
 /* Returns an error, or NULL. */
 const char *announcements_receive(struct link *link, unsigned from, const struct message *message);
 
-/* The next functions are for the supermaster of a set. announce_to_orphans() announces all unfinished jobs to the
- * workers of a lost master. */
+/* The functions from here to announcements_end_late() are for the supermaster of a set. This one announces all
+ * unfinished jobs to the workers of a lost master. */
 void announce_to_orphans(struct link *link, unsigned master);
 
 void announce_all(struct link *link, unsigned to);
@@ -221,7 +225,8 @@ void announce_end_to(struct link *link, unsigned to);
 
 void announcements_end_late(struct link *link, unsigned to, uint32_t job);
 
-/* Returns the first job announced to the rank after it returned; 0: it has not returned. */
+/* Returns the number of the first job that was announced to the rank after another process took its place; 0: no
+ * process has. */
 uint32_t link_returned_since(const struct link *link, unsigned rank);
 
 bool announced_for_all(const struct announcements *announcements, uint32_t job);
@@ -233,7 +238,8 @@ void announcements_fini(struct announcements *announcements);
 
 bool early_must_wait(const struct link *link, unsigned from, const struct message *message);
 
-/* The oldest queued message whose job has arrived; valid until the next call. Returns false if there is none. */
+/* Takes the oldest queued message whose job has arrived; its bytes are valid until the next call. Returns false if
+ * there is none. */
 bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);
 
 void link_drop_late(struct link *link, unsigned from, const struct message *message);
@@ -242,10 +248,11 @@ void link_drop_late(struct link *link, unsigned from, const struct message *mess
 
 struct driver *arbiter_begin(struct link *link);
 
-/* Must be called before a second job starts: gives the core to the first job if it has something to compute. */
+/* Must be called before a second job starts. Makes the first job the owner of the core if it has something to
+ * compute. */
 void arbiter_share(struct link *link);
 
-/* Must be called after a job has gone: if one job remains, gives it the core. */
+/* Must be called after a job was removed. If one job remains, makes it the owner of the core. */
 void arbiter_leave(struct link *link);
 
 void arbiter_note_chunk(struct driver *driver);
@@ -254,11 +261,11 @@ void arbiter_note_cut(struct driver *driver);
 
 void arbiter_note_end(struct driver *driver);
 
-/* Returns when to check whether the running job should give up the core. STRIDE_NEVER if no other job wants the core,
- * or if the job's helper checks. */
+/* Returns when to check whether the running job should give up the core: STRIDE_NEVER if no other job wants the core,
+ * or if the helper of the running job checks this itself. */
 uint64_t arbiter_due_ns(const struct link *link);
 
-/* Charges the job if it `computed`. Returns the next job of this turn, or NULL. */
+/* Charges the job for its time if it `computed`. Returns the next job that may compute in this turn, or NULL. */
 struct driver *arbiter_next(struct driver *driver, bool computed);
 
 /* --- apply.c --- */
@@ -269,7 +276,7 @@ void driver_note_stored(struct driver *driver, const struct part *part, int resu
 
 void driver_store(struct driver *driver, const struct part *part, const void *data, uint64_t bytes);
 
-/* Opens the executor if necessary. If it returns false, the caller must tell the machine. */
+/* Opens the executor if it is not open. If this returns false, the caller must tell the machine of the failure. */
 bool driver_open(struct driver *driver);
 
 bool driver_enter_slowly(struct driver *driver);
@@ -279,8 +286,8 @@ static inline bool driver_enter(struct driver *driver)
     return driver->effects->enter == NULL || driver_enter_slowly(driver);
 }
 
-/* Times the kernel's probe iterations. Returns false if the executor cannot be opened, which the caller must tell the
- * machine, or if a helper probes, which reports in a later turn. */
+/* Times the kernel's probe iterations. Returns false if the executor cannot be opened, of which the caller must tell
+ * the machine. Also returns false if a helper does the probe; its result follows in a later turn. */
 bool driver_probe(struct driver *driver, struct speed *speed);
 
 /* --- step.c --- */
@@ -291,8 +298,8 @@ void driver_step_on(struct driver *driver);
 
 void driver_deliver_stored(struct driver *driver);
 
-/* Returns false if the rank is a worker that was lost and started again, and has no part in this job: the job began
- * before that, or accepts no workers after its beginning. */
+/* Returns false if the rank is a worker that was lost and has returned, and takes no part in this job: the job began
+ * before the return, or accepts no workers after its beginning. */
 bool driver_knows(const struct driver *driver, unsigned rank);
 
 struct driver *link_find_driver(const struct link *link, uint32_t job);
@@ -301,7 +308,7 @@ bool link_runs(const struct link *link);
 
 void link_lose_fenced(struct link *link);
 
-/* Like link_drop(), but also tells the machines; only outside of a step. */
+/* Like link_drop(), but also tells the machines of the loss. Must not be called during a step. */
 void link_refuse(struct link *link, unsigned rank, const char *problem);
 
 void link_close_peer(struct link *link, unsigned rank, bool in_order);
@@ -312,13 +319,13 @@ void link_ask_to_leave(struct link *link, bool now);
 
 bool link_receive(struct link *link, unsigned most);
 
-/* These receive one data message, with results for the output or with boundary data, and return true if there was
- * one. */
+/* Both functions receive one data message (link_receive_data() results, link_receive_boundary() boundary data), and
+ * return true if there was one. */
 bool link_receive_data(struct link *link);
 
 bool link_receive_boundary(struct link *link);
 
-/* Handles ended peers. Ends this rank if others declared it lost or the supermaster is gone. */
+/* Handles peers that have ended. Ends this rank if other ranks declared it lost or if the supermaster has ended. */
 void link_look_at_peers(struct link *link);
 
 /* --- returns.c --- */
@@ -327,12 +334,14 @@ void link_look_for_returns(struct link *link);
 
 /* --- asks.c --- */
 
-/* Holds back the chunks that a REQUEST asks for, if another job of tasks goes first. Returns false if nothing remains
- * to be sent now; otherwise `*message` is the rest, in `*rest` if it was changed. */
+/* If another job of tasks has a chunk or a request that is held back, removes the request for chunks from a REQUEST and
+ * keeps it for later. Returns false if nothing remains to be sent now. Otherwise `*message` is what remains; if that
+ * was changed, it is stored in `*rest`. */
 bool asks_hold_back(struct driver *driver, unsigned to, const struct message **message, struct message *rest);
 
-/* Of several jobs, returns the one that would get the core next; NULL if none may send now. */
+/* Returns the job whose REQUEST may be sent now, and that REQUEST in `*message`; of several jobs, the job that would
+ * get the core next. NULL if no job may send now. */
 struct driver *asks_take(struct link *link, struct message *message);
 
-/* Returns when a REQUEST that is held back may be sent; NEVER if another event must come first. */
+/* Returns when a REQUEST that is held back may be sent; NEVER if another event must come before that. */
 uint64_t asks_due_ns(const struct link *link);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks of other launches. A pod is a launch of its own, a master with its workers, that joined a set by a stream. Only
- * its master and the supermaster use the stream. The ranks of a pod get numbers after all existing ones; numbers are
- * not reused. */
+/* Ranks of other launches. A pod is a launch of its own, a master with its workers, that has joined a set by a stream.
+ * Only the pod's master and the supermaster use the stream. The ranks of a pod get the next free numbers after all
+ * existing ranks; numbers are not reused. */
 #include "common/mpi/far.h"
 
 #include "common/machine/topology.h"
@@ -97,8 +97,9 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Returns how many cores a launch adds to those of the run. On a shared node these are the cores that the others may
- * not use. If this launch has several nodes, the cores of each are not known. */
+/* Returns how many cores a launch adds to those of the run. Launches on the same node share its cores, so only those
+ * count that no earlier launch may use. If this launch has several nodes, the cores of each node are not known, and a
+ * launch on one of them adds none. */
 static unsigned count_added_cores(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -218,10 +219,10 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
     return true;
 }
 
-/* How often a busy rank checks the sockets; each check is a system call. */
+/* Time between two checks of the sockets by a busy rank; each check is a system call. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
-/* Waiting also checks the sockets, but a rank that serves others rarely waits. */
+/* Waiting also checks the sockets, but a rank that serves others rarely waits, so the sockets are checked here too. */
 static bool take_next_event(struct far *far, const struct link *link, struct stream_event *event)
 {
     if (streams_poll(far->streams, event))
@@ -234,7 +235,8 @@ static bool take_next_event(struct far *far, const struct link *link, struct str
     return streams_poll(far->streams, event);
 }
 
-/* How many pieces of results are taken per check for a message; more would delay other ranks. */
+/* At most this many pieces of results are taken per check for a message: more would delay the messages of other
+ * ranks. */
 #define DATA_PER_LOOK 16
 
 bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
@@ -252,7 +254,7 @@ bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, si
     return false;
 }
 
-/* How long to wait without progress for the last messages to be sent. */
+/* When the link is closed: how long to wait for unsent messages while none of their bytes can be sent. */
 #define LAST_MESSAGES_NS 2000000000u
 
 static size_t far_unsent(const struct far *far)

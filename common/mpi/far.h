@@ -14,7 +14,7 @@ struct collect;
 struct driver;
 struct link;
 
-/* Results of a pod that are arriving: a STORE has announced them, and `have` of `bytes` have been received. */
+/* The results of a pod that are arriving. A STORE has announced `bytes` of results, and `have` of them have arrived. */
 struct far_results {
     uint32_t job;
     struct part part;
@@ -42,12 +42,13 @@ struct far {
     uint64_t looked_ns;
     bool has_stored;
     bool is_full;
-    /* In a pod: the results being sent, of which the stream has `sent` bytes; borrowed; may be NULL. */
+    /* Used in a pod's master: the results that are being sent (borrowed, may be NULL), and how many of their bytes the
+     * stream has taken. */
     struct collect *sending;
     uint64_t sent;
 };
 
-/* Sends a copy of the message. No effect if the launch of `to` has gone. */
+/* Sends a copy of the message. Does nothing if the launch of rank `to` has ended. */
 int far_send(struct link *link, unsigned to, uint32_t job, const struct message *message);
 
 int far_send_store(struct link *link, uint32_t job, const struct part *part, enum payload payload, const void *data,
@@ -67,20 +68,20 @@ void far_drop(struct link *link, unsigned rank);
 
 void far_close_launch(struct link *link, struct far_launch *launch);
 
-/* Determines whether this rank has a core of its own. A waiting supermaster polls for a while, but not on a core that a
- * pod on its node needs; the pod's ranks count as ranks of this node. */
+/* Determines whether this rank has a core of its own, counting the ranks of pods on its node. A rank with a core of its
+ * own polls for a while before it sleeps; otherwise a pod's rank may need the core. */
 void far_share_cores(struct link *link);
 
 void far_results_fini(struct far_results *results);
 
 void far_look_for_room(struct link *link);
 
-/* Sends as much of a pod's results as the stream accepts. Results that were sent completely count as stored, because
- * later messages follow them in the stream. Returns true if anything was sent, and sets `*is_over` if it was the
- * rest. */
+/* For a pod's master: sends as many bytes of the results as the stream accepts. Results count as stored after all their
+ * bytes were sent, because later messages follow them in the stream. Returns true if anything was sent, and sets
+ * `*is_over` if nothing is left to be sent. */
 bool far_send_data(struct link *link, struct collect *collect, bool *is_over);
 
-/* These return an error, or NULL. */
+/* Both functions return an error, or NULL. */
 const char *far_take_store(struct link *link, unsigned from, const struct message *message);
 
 const char *far_take_data(struct link *link, struct far_launch *launch, const unsigned char *bytes, size_t size);

@@ -4,11 +4,11 @@
  *
  * A pod's master sends a STORE with the data, and only then other messages about these iterations, above all its
  * report. A stream keeps this order and delivers each message once, even if a connection breaks. So results count as
- * stored for the pod's machine as soon as the stream has them: the supermaster writes them before it sees the report.
- * If it cannot write them, it ends the job and ignores later reports of pods.
+ * stored for the pod's machine as soon as the stream has them: the supermaster writes them before it reads the report.
+ * If the supermaster cannot write them, it ends the job and ignores later reports of pods.
  *
- * Memory: the pod keeps data until they are acknowledged, up to a limit (streams_has_room()). Further results stay in
- * the few buffers for data messages, and beyond those with the workers, whose results are not collected until there is
+ * Memory: the pod keeps data until they are acknowledged, up to a limit (streams_has_room()). Beyond the limit, results
+ * stay in the few buffers for data messages; after these are full too, results stay with the workers until there is
  * room. The supermaster holds one data message per pod and the streams' inbox, which has a limit of its own. */
 #include "common/mpi/far.h"
 
@@ -31,7 +31,7 @@ void far_look_for_room(struct link *link)
     link->far.is_full = link->runtime->first_rank > 0 && !streams_has_room(link->far.streams, set_peer(&link->far));
 }
 
-/* Flushes the stream only if that is needed to make room, so that pieces are large. */
+/* Flushes the stream only if there would be no room otherwise, so that it sends large pieces. */
 static bool has_room_for_data(struct far *far)
 {
     if (!streams_has_room(far->streams, set_peer(far)))
@@ -102,7 +102,7 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
     if (results->room < message->payload_bytes) {
         free(results->data);
         results->room = message->payload_bytes;
-        results->data = malloc(results->room); /* The system allocates pages only as data arrive. */
+        results->data = malloc(results->room); /* the system provides pages only as data arrive */
     }
     if (results->data == NULL) {
         results->room = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends messages to other launches and closes connections: the functions that a machine's step needs. far.c
- * receives. */
+/* Sends messages to other launches and closes connections. A machine's step needs these functions, so they are apart
+ * from far.c, which receives. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"

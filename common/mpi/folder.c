@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of the doorbells' sockets and the shared memory: one per node, accessible to its user only.
  *
- * It is created under XDG_RUNTIME_DIR if that belongs to this user, otherwise under TMPDIR or /tmp: in the first of
- * them that allows a socket to be bound, because a file system may lack sockets and their names must be short. If none
- * is writable, as in a minimal container, it is created in the working directory. A leaving rank removes its socket,
- * and the last rank removes the folder. Killed ranks leave both. Then the last rank that leaves early removes them,
- * otherwise the launching command, otherwise this user's next run on the node.
+ * It is created under XDG_RUNTIME_DIR (if that belongs to this user), TMPDIR or /tmp: in the first of these in which a
+ * socket can be bound, because some file systems have no sockets and the name of a socket must be short. If none of
+ * them is writable, as in a minimal container, the folder is created in the working directory. A rank that leaves
+ * removes its socket, and the last rank removes the folder. A killed rank does not remove its socket, so the folder
+ * stays. It is then removed by the last rank that leaves early, otherwise by the launching command, otherwise by this
+ * user's next run on the node.
  *
- * A folder is removed if no process has any of its sockets open. connect() on a datagram socket tells that, across
- * namespaces, but only on the same system. Nodes may share the file system, so the folder's name contains the system's
- * boot number. A new folder has no socket yet and is left alone until it is old. It gets another mode with its first
- * socket, so an empty folder with that mode was left by killed ranks. */
+ * An old folder is removed if no process has any of its sockets open. Calling connect() on a datagram socket shows
+ * whether a process has it open, even across namespaces, but only on the same system. Nodes may share a file system, so
+ * the folder's name contains the boot number of its system, and other systems leave it alone. A new folder has no
+ * socket yet, and is not removed until it is old. After its first socket is bound, the folder gets another mode, so an
+ * empty folder with that mode was left by killed ranks. */
 #include "common/mpi/folder.h"
 
 #include "common/os/boot.h"
@@ -33,7 +35,8 @@
 
 #define MODE_OF_USED (S_ISVTX | S_IRWXU)
 
-/* Named like a socket, so that it is removed with the sockets; no rank has this number. */
+/* Name of the memory's file in the folder. It is a number, like the name of a socket, so that the file is removed with
+ * the sockets; no rank has this number. */
 #define MEMORY_NAME "4294967295"
 
 _Static_assert(FOLDER_MAX + sizeof "/4294967295" <= sizeof((struct sockaddr_un *)0)->sun_path, "the name of a socket");
@@ -67,12 +70,14 @@ bool folder_ring(const char *folder, int bell, unsigned index)
 {
     struct sockaddr_un address;
     socket_address(folder, index, &address);
-    /* A full queue means that the bell was rung already. */
+    /* If the queue of the socket is full, sendto() fails, but that counts as success: the queued bytes wake the rank
+     * too. */
     return sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address) == 1 ||
            (errno != ENOENT && errno != ECONNREFUSED);
 }
 
-/* The memory is in /dev/shm, because files elsewhere may be written to a disk; or `inside` the folder. */
+/* The memory is a file in /dev/shm, because a file elsewhere may be written to a disk. If `inside`, it is a file in the
+ * folder. */
 static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
 {
     if (inside)
@@ -132,7 +137,7 @@ static bool is_answered(int bell, const char *folder, const char *name)
            (errno != ECONNREFUSED && errno != ENOENT);
 }
 
-/* The name of a socket is a number. A folder that holds anything else is not removed. */
+/* The name of a socket is a number. A folder that holds a file with any other name is not removed. */
 static bool is_bell_name(const char *name)
 {
     return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
@@ -169,7 +174,8 @@ static void remove_sockets(DIR *open)
             unlinkat(dirfd(open), entry->d_name, 0);
 }
 
-/* `is_used` is set if the folder has held a socket or is old. */
+/* Does the folder belong to this user, with a mode that folder_make() sets? Sets `*is_used` if the folder has held a
+ * socket or is old. */
 static bool folder_is_ours(DIR *open, bool *is_used)
 {
     struct stat status;
@@ -238,7 +244,7 @@ static int make_under(const char *base, char folder[FOLDER_MAX], struct error *e
     return -1;
 }
 
-/* After su, XDG_RUNTIME_DIR may belong to the previous user. */
+/* Returns NULL if the folder belongs to another user, for example after su. */
 static const char *own_runtime_folder(void)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");
@@ -294,8 +300,8 @@ void folder_leave(const char *folder, unsigned index)
     struct sockaddr_un address;
     socket_address(folder, index, &address);
     unlink(address.sun_path);
-    /* This fails while sockets of other ranks are there. A rank killed before it mapped the memory leaves the memory's
-     * name. */
+    /* rmdir() fails while the sockets of other ranks are there. The memory may still have its name if a rank was killed
+     * before it mapped the memory. */
     if (rmdir(folder) == 0)
         folder_unmap_name(folder, false);
 }

@@ -7,21 +7,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Size of the folder's name with its NUL. The name of a socket in it must fit a sockaddr_un. */
+/* Size of the folder's name with its NUL: short enough that the name of a socket in the folder fits a sockaddr_un. */
 #define FOLDER_MAX 96
 
-/* Creates the folder and binds socket number 0, which it returns. The caller owns the socket. */
+/* Creates the folder, binds socket number 0 in it, and returns this socket, which the caller owns. */
 int folder_make(char folder[FOLDER_MAX], struct error *error);
 
 int folder_bind(const char *folder, unsigned index, struct error *error);
 
-/* Maps zeroed memory that the ranks of the node share; the caller unmaps it by munmap(). `make`: creates the memory and
- * sets `*inside` if it is a file in the folder; otherwise opens it as `*inside` says. Returns NULL on failure. */
+/* Maps zeroed memory that the ranks of the node share; the caller unmaps it by munmap(). If `make`, creates the memory
+ * and sets `*inside` to whether it is a file in the folder; otherwise opens it, in the folder if `*inside`. Returns
+ * NULL on failure. */
 void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error);
 
 void folder_unmap_name(const char *folder, bool inside);
 
-/* Sends a byte from the socket `bell` to socket number `index`. Returns false if no process has that socket open. */
+/* Sends a byte from the socket `bell` to socket number `index` of the folder. Returns false if no process has that
+ * socket open. */
 bool folder_ring(const char *folder, int bell, unsigned index);
 
 void folder_leave(const char *folder, unsigned index);

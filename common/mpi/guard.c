@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that detects lost ranks for workers without a supermaster (--dca). These wait for each other in MPI, which
- * does not detect losses. A rank that is killed while it adds to a shared counter leaves a lock of Open MPI held
- * (osc/sm, 4.1 and 5.0). The thread does not use MPI, and ends the process: what the lost rank had drawn is lost in any
- * case. */
+/* A thread that detects lost ranks for workers without a supermaster (--dca). These workers wait for each other in MPI,
+ * which does not detect losses: for example, a rank that is killed while it adds to a shared counter leaves a lock of
+ * Open MPI held (osc/sm, 4.1 and 5.0), and the others wait for the lock forever. The thread does not use MPI. It ends
+ * the process, because the chunks that the lost rank had drawn cannot be recovered in any case. */
 #include "common/mpi/guard.h"
 
 #include "common/mpi/watch.h"
@@ -38,7 +38,7 @@ static int start_guard(struct guard *guard)
     watch_add_to(guard->watch, guard->set);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    guard->is_on = true; /* Set first, because the new thread checks it. */
+    guard->is_on = true; /* set before the thread starts, because the thread reads it */
     if (pthread_create(&guard->thread, NULL, run_guard, guard) != 0)
         guard->is_on = false;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

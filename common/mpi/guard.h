@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that detects losses while its rank is in MPI: see guard.c. */
+/* A thread that detects lost ranks while its own rank waits in MPI: see guard.c. */
 #pragma once
 
 #include <pthread.h>
@@ -9,7 +9,7 @@ struct watch;
 
 struct guard {
     const struct watch *watch;
-    /* Called in the thread after a watched peer has ended, unless it left in order. Must end the process. */
+    /* Called in the thread after a watched peer has ended without leaving in order. Must end the process. */
     void (*lost)(void *context, unsigned rank);
     void *context;
     int set;
@@ -18,7 +18,7 @@ struct guard {
     pthread_t thread;
 };
 
-/* Starts the thread; the peers must already be watched. -1: out of files, memory or threads. */
+/* Starts the thread; the peers must be watched already. Returns -1 if files, memory or threads run out. */
 int guard_begin(struct guard *guard, const struct watch *watch, void (*lost)(void *context, unsigned rank),
                 void *context);
 /* Ends the thread if it runs. Does not return if the thread is about to end the process. */

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* A launch without MPI: one process forked the ranks on this machine (deploy/fork), and they share unnamed memory. Each
- * rank has two lanes to each other rank: one for messages, one for data. A lane that is not used costs only address
- * space. A waiting rank is woken by its doorbell, as with MPI.
+ * rank has two lanes to each other rank: one for messages, one for data. An unused lane costs only address space. A
+ * waiting rank is woken by its doorbell, as with MPI.
  *
- * A lane is a ring buffer with one writer and one reader. A process killed at any instant leaves complete contents.
+ * A lane is a ring buffer with one writer and one reader. If a process is killed at any instant, its lanes hold only
+ * complete messages and data.
  *
- * Data: the writer owns the count of bytes ever put in, the reader that of bytes taken out. A count is advanced after
- * the bytes are copied. Invariant: taken <= put <= taken + room.
+ * A lane for data has two counts: of the bytes ever put in, which only the writer changes, and of the bytes ever taken
+ * out, which only the reader changes. A count is advanced after the bytes are copied. Invariant: taken <= put <= taken
+ * + room.
  *
- * Messages: the cost of a message is how often a cache line moves between cores, so a short message moves one line. A
- * message fills cells, each a line. Its size is the first word of its first cell and is written last. The reader looks
- * at the cell after the last message that it took. It clears the cells of a message before it counts them as taken. The
- * writer reads that count only if the lane seems full.
+ * A lane for messages is made of cells, each a cache line, and a message fills one or more cells. What a message costs
+ * is how often a cache line moves between cores, and a short message moves only one. The size of a message is the first
+ * word of its first cell and is written last. The reader looks at the cell after the last message that it took. It sets
+ * the first words of a message's cells to 0 before it counts the cells as taken. The writer reads the count of taken
+ * cells only if the lane seems full.
  *
- * Each rank has a bit for each other rank: set while it looks at the lane from that rank. A sender puts a message into
- * the lane, then sets its bit at the receiver unless it is set. The receiver clears a bit only if it looks at many
- * lanes, and then looks at the lane once more. A sender killed before it has set its bit leaves a message that the
- * receiver does not look for: see lanes_look_at().
+ * Each receiver has a bit for each sender: if the bit is set, the receiver looks at the lane from that sender. A sender
+ * puts a message into the lane, then sets its bit at the receiver if the bit is not set. The receiver clears a bit only
+ * if it looks at many lanes without messages, and then looks at that lane once more. If a sender is killed before it
+ * has set its bit, the receiver does not look for its message: see lanes_look_at().
  *
  * If a rank was lost, the first rank may let the launcher start another process with its number (SLOT_FREE), which
- * begins all its counts anew. Only the lanes between these two are emptied, so the new process exchanges messages with
- * the first rank alone and looks at no other lane. Bits stay: they say which lanes are looked at, whatever the lanes
- * hold. */
+ * begins all its counts anew. Only the lanes between the first rank and the new process are emptied, so the new process
+ * exchanges messages with the first rank alone and looks at no other lane. The bits need not be cleared: a set bit does
+ * no harm if the lane is empty. */
 #include "common/mpi/lanes.h"
 
 #include "common/os/launched.h"
@@ -38,14 +41,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of a lane: powers of two, and as small as messages allow, so that lanes stay in the caches. */
+/* Bytes of a lane: a power of two, and as few as the largest message allows, so that lanes stay in the caches. */
 #define MESSAGES_ROOM ((size_t)32 << 10)
 #define DATA_ROOM     ((size_t)256 << 10)
 #define SHARED_ROOM   ((size_t)4 << 20)
 #define SIZE_BYTES    sizeof(uint32_t)
 #define CELL_BYTES    ((size_t)64)
 #define LANE_CELLS    (MESSAGES_ROOM / CELL_BYTES)
-/* A rank goes on looking at this many lanes that have no messages. */
+/* A rank goes on looking at up to this many lanes without messages, and stops looking at further ones. */
 #define QUIET_LANES_MAX 32
 
 struct lane {
@@ -62,7 +65,7 @@ struct messages_lane {
 struct ends {
     uint64_t put, known_taken;
     uint64_t taken;
-    bool is_broken; /* the other rank has written an impossible size: nothing more is taken from it */
+    bool is_broken; /* the other rank has written an impossible size: no more messages are taken from this lane */
 };
 
 #define WORD_BITS 64
@@ -71,7 +74,7 @@ struct ends {
 struct board {
     uint32_t ranks;
     _Atomic uint32_t has_met;
-    _Atomic uint32_t aborted; /* status + 1; 0: not aborted */
+    _Atomic uint32_t aborted; /* exit status + 1; 0: no rank has aborted the launch */
     _Atomic uint32_t passed[LANES_RANKS_MAX];
     _Atomic uint32_t slot[LANES_RANKS_MAX];
     struct {
@@ -83,10 +86,11 @@ struct lanes {
     unsigned rank, ranks;
     unsigned words;
     struct board *board;
-    struct ends *ends;      /* [ranks] owned; NULL in the launcher */
-    uint64_t others[WORDS]; /* all ranks but this one; only the first rank if this rank has returned */
+    struct ends *ends; /* [ranks] owned; NULL in the launcher */
+    /* set of ranks to whose messages this rank listens: all others, or only the first rank if this rank has returned */
+    uint64_t others[WORDS];
     uint64_t heard[WORDS];
-    size_t cells; /* cells of the message taken last; 0: given back to its sender */
+    size_t cells; /* cells of the message taken last; 0: they were given back to the sender */
     unsigned turn;
     size_t shared;
     bool has_returned;
@@ -154,7 +158,7 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
         free(lanes);
         return NULL;
     }
-    madvise(lanes->board, memory_bytes(ranks), MADV_DONTDUMP); /* A core file would contain all messages. */
+    madvise(lanes->board, memory_bytes(ranks), MADV_DONTDUMP); /* Otherwise a core file would contain all messages. */
     return lanes;
 }
 
@@ -163,7 +167,7 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
 const char *lanes_limit(unsigned ranks)
 {
     struct rlimit limit;
-    /* The system counts the memory as a file. */
+    /* The system counts the shared memory as a file, so the limit of file sizes applies to it. */
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks))
         return "ulimit -f";
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks) + OTHER_ADDRESSES)
@@ -217,7 +221,8 @@ static bool is_memory(int memory, unsigned ranks)
            (size_t)status.st_size == memory_bytes(ranks);
 }
 
-/* A process that has returned looks only at the lane from the first rank: only that lane was emptied for it. */
+/* A process that replaces a lost one looks only at the lane from the first rank, because only that lane was emptied for
+ * it. */
 static void note_return(struct lanes *lanes)
 {
     lanes->has_returned = lanes_slot(lanes, lanes->rank) == SLOT_FILLED;
@@ -249,7 +254,7 @@ bool lanes_enter(struct lanes **lanes, struct error *error)
         error_set(error, "the variable " LAUNCHED_WITHOUT_MPI " does not name the memory of a launch: '%.60s'", text);
     else
         close(memory);
-    unsetenv(LAUNCHED_WITHOUT_MPI); /* Processes that this rank starts are not part of the launch. */
+    unsetenv(LAUNCHED_WITHOUT_MPI); /* otherwise processes that this rank starts would count as ranks of the launch */
     return true;
 }
 
@@ -284,7 +289,7 @@ bool lanes_have_met(const struct lanes *lanes)
 
 void lanes_abort(struct lanes *lanes, int status)
 {
-    /* If a rank that has returned ends, the others continue, as they did before it came back. */
+    /* If a process that has taken the place of a lost rank ends, the other ranks continue, as they did without it. */
     if (!lanes->has_returned)
         atomic_store(&lanes->board->aborted, (uint32_t)status + 1);
     fflush(stderr);
@@ -330,7 +335,8 @@ void *lanes_share(struct lanes *lanes, size_t bytes)
     return shared;
 }
 
-/* The first word of a cell: the size of the message that begins there, or 0 until the message is complete. */
+/* Returns the first word of a cell: the size of the message that begins in the cell, or 0 until that message is
+ * complete. */
 static _Atomic uint32_t *size_at(struct messages_lane *lane, uint64_t cell)
 {
     return (_Atomic uint32_t *)(void *)(lane->bytes + cell % LANE_CELLS * CELL_BYTES);
@@ -366,7 +372,8 @@ void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, si
     copy_in(lane->bytes, MESSAGES_ROOM, ends->put * CELL_BYTES + SIZE_BYTES, bytes, size);
     atomic_store_explicit(size_at(lane, ends->put), (uint32_t)size, memory_order_release);
     ends->put += cells_of(size);
-    /* Either this rank sees that the bit was cleared, or the receiver sees the message. */
+    /* After this fence, either this rank sees that the receiver has cleared the bit, or the receiver sees the
+     * message. */
     atomic_thread_fence(memory_order_seq_cst);
     set_bit(lanes, to, lanes->rank);
 }
@@ -386,8 +393,8 @@ static bool take_message(struct lanes *lanes, unsigned from, size_t *size)
     return true;
 }
 
-/* Gives the cells of the last message back to its sender. Called after this rank has answered, because the answer is
- * more urgent. */
+/* Gives the cells of the message taken last back to its sender. Called at the next poll, after this rank has answered
+ * the message, because the answer is more urgent. */
 static void give_cells_back(struct lanes *lanes)
 {
     struct messages_lane *lane = messages_lane(lanes, lanes->turn, lanes->rank);
@@ -404,7 +411,7 @@ static void hear(struct lanes *lanes)
             atomic_load_explicit(&lanes->board->told[lanes->rank].from[i], memory_order_acquire) & lanes->others[i];
 }
 
-/* A message may have come meanwhile. */
+/* A message may arrive just before the bit is cleared, so the lane is checked after that. */
 static void stop_looking_at(struct lanes *lanes, unsigned from)
 {
     atomic_fetch_and(&lanes->board->told[lanes->rank].from[from / WORD_BITS], ~(UINT64_C(1) << from % WORD_BITS));
@@ -492,7 +499,7 @@ size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t s
     return count;
 }
 
-/* No other process may use the lane. */
+/* No other process may use the lane during this. */
 static void empty_messages(struct messages_lane *lane)
 {
     for (uint64_t cell = 0; cell < LANE_CELLS; cell++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends that no message announces: of peers whose process has ended, and of this rank if others declared it lost or the
- * supermaster is lost. */
+/* Handles departures that no message announces: of peers whose process has ended, and of this rank, if other ranks
+ * declared it lost or the supermaster was lost. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/topology.h"
@@ -37,8 +37,9 @@ static _Noreturn void exit_orphaned(struct link *link, bool in_order)
     runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
-/* After LAST_LOOKS checks without a message, a peer's messages are complete. The other two limit all checks, because
- * this rank does nothing else meanwhile: other ranks may send results that are slow to store. */
+/* After LAST_LOOKS checks in a row without a message, all messages of an ended peer have been taken. LAST_LOOKS_MAX and
+ * LAST_LOOKS_NS limit the checks for all ended peers together, because this rank does nothing else meanwhile, and other
+ * ranks may go on sending results that are slow to store. */
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
 #define LAST_LOOKS_NS  1000000000u
@@ -54,7 +55,7 @@ static void take_last_messages(struct link *link, uint64_t until_ns)
     }
 }
 
-/* Takes the last messages of a peer first; they may tell the machine of the loss too. */
+/* The last messages of an ended peer are taken first; the machine may learn of the loss from one of them. */
 void link_look_at_peers(struct link *link)
 {
     struct runtime *runtime = link->runtime;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens and closes a link, adds and removes jobs; the topmost file of the link. */
+/* Opens and closes a link, and adds and removes jobs. No other file of the link calls this one. */
 #include "common/mpi/link.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Does this rank wait for something that only the other rank has or may do: its data, or work? */
+/* Does this rank wait for something that only the other rank can give: data that it sends, or work that it alone may
+ * do? */
 static bool link_needs(const struct link *link, unsigned rank)
 {
     bool needs = net_awaits_data(&link->net, rank);
@@ -88,7 +89,7 @@ void link_close(struct link *link)
     runtime->link = NULL;
     runtime->link_needs = NULL;
     far_close(link);
-    if (!runtime->degraded) /* After a loss MPI is not touched any more. */
+    if (!runtime->degraded) /* after a loss MPI is not used any more */
         net_fini(&link->net);
     while (link->drivers != NULL) {
         struct driver *driver = link->drivers;
@@ -102,7 +103,7 @@ void link_close(struct link *link)
     announcements_fini(&link->announcements);
     free(link->returns.since);
     free(link);
-    /* Released until runtime_wait(), because finishing the output may take long. */
+    /* The heartbeat thread may use MPI until runtime_wait(), because finishing the output may take long. */
     heartbeat_release(&runtime->heartbeat);
 }
 
@@ -176,7 +177,7 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     link->early_is_due = link->early.count > 0;
     set_exchange(link);
     if (part->exchanges && part->failure == NULL)
-        driver_open(driver); /* Boundary data may arrive before the first chunk. */
+        driver_open(driver); /* boundary data may arrive before the first chunk */
     if (part->effects->begun != NULL)
         part->effects->begun(part->effects->context);
     link->now_ns = link->ops->now();
@@ -186,8 +187,8 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     return driver;
 }
 
-/* How long to wait for the last sends. A message to a lost rank of another node never finishes if the loss is not
- * detected. */
+/* After a loss, how long to wait for the last sends: a message to another rank that was lost, but whose loss is not
+ * detected, never finishes. */
 #define LAST_SENDS_NS 2000000000u
 
 static bool is_too_late(const struct link *link, uint64_t ended_ns)
@@ -200,14 +201,14 @@ static bool has_last_sends(const struct link *link, const struct net_user *user,
     return user->pending > 0 && !is_too_late(link, ended_ns);
 }
 
-/* Data that are not needed count too, because their sender cannot end before they are received. */
+/* Discarded data count too, because their sender cannot end before this rank has received them. */
 static bool has_last_data(const struct link *link, uint64_t ended_ns)
 {
     return link->net.collects_active > 0 && !is_too_late(link, ended_ns);
 }
 
-/* Are messages of the job still being sent? In a set the job's memory is freed afterwards. So, however long it takes,
- * MPI must first return what it borrowed, or the other rank must be known to be lost. */
+/* Are messages of the job still being sent? In a set the memory of the job is freed when it is removed. So a job of a
+ * set waits, without a limit, until MPI does not use its memory any more or the other rank is known to be lost. */
 static bool has_last_messages(const struct driver *driver)
 {
     struct link *link = driver->link;

@@ -7,5 +7,5 @@
 
 struct runtime;
 
-/* `runtime` is borrowed until exit. Returns the communicator of all ranks. */
+/* Returns the communicator of all ranks. `runtime` is borrowed until the process exits. */
 carrier_comm local_carrier_begin(struct runtime *runtime);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The turns of a link: messages, computing, time and waiting. A turn never blocks while there is work. */
+/* The turns of a link: messages, computing, time and waiting. A turn does not block while there is work. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -11,8 +11,9 @@
 
 #define CLOCK_MESSAGES 16
 
-/* Reading the clock takes a tenth of a round trip, so it is read only when idle and after slow operations; the time of
- * a message may be some hundred nanoseconds old. */
+/* Reading the clock takes a tenth of the round trip of a message, so the clock is read only if nothing happened in a
+ * turn, after many messages, and after slow operations. So `now_ns` may be some hundred nanoseconds old when a message
+ * is handled. */
 static void link_refresh_clock(struct link *link)
 {
     if (!link->now_is_fresh)
@@ -21,7 +22,8 @@ static void link_refresh_clock(struct link *link)
     link->since_clock = 0;
 }
 
-/* If computing took longer than this, messages are handled before the resulting event. */
+/* If computing took longer than this, messages that have arrived are handled before the event that the computing
+ * produced. */
 #define LONG_TURN_NS 2000u
 
 static bool driver_compute(struct driver *driver)
@@ -48,7 +50,7 @@ static bool driver_compute(struct driver *driver)
     uint64_t before_ns = link->now_ns;
     link->now_ns = event.now_ns > 0 ? event.now_ns : link->ops->now();
     link->since_clock = 0;
-    /* The load is told first, because the machine may then request another chunk. */
+    /* The machine is told of the load first, because it may request another chunk after the event. */
     if (meter != NULL && load_meter_look(meter, link->now_ns)) {
         struct event load = {.type = EVENT_LOAD, .load = load_to_wire(meter->load)};
         driver_step(driver, &load);
@@ -60,8 +62,8 @@ static bool driver_compute(struct driver *driver)
                 effects->chunk_ends(effects->context, &event.chunk);
         } else if (event.type == EVENT_PROBED)
             driver->is_beside = driver->share.ends;
-        /* Messages that arrived during the computing come first, unless the event says what is left of the running
-         * chunk. */
+        /* Messages that arrived during the computing are handled first. EVENT_STOLEN is not delayed in this way,
+         * because it tells how much of the running chunk is left at present. */
         if (link->now_ns - before_ns > LONG_TURN_NS && event.type != EVENT_STOLEN && !link->runtime->exchanges)
             link_receive(link, MESSAGES_PER_TURN);
         driver_step(driver, &event);
@@ -108,8 +110,8 @@ void driver_tell_leaving(struct driver *driver, unsigned master, bool now)
     driver_step(driver, &event);
 }
 
-/* A signal drains all jobs, or makes a pod leave its set. After a second signal a pod does not wait for running
- * iterations. */
+/* Called after a signal: drains all jobs, or makes a pod leave its set. After a second signal a pod does not wait for
+ * its running iterations. */
 static void drain(struct link *link)
 {
     if (link->runtime->first_rank > 0) {
@@ -136,7 +138,7 @@ static void driver_look_at_time(struct driver *driver)
     }
     if (driver->next_tick_ns <= link->now_ns) {
         heartbeat_release(&link->runtime->heartbeat);
-        driver->effects->tick(driver->effects->context, link->now_ns); /* A terminal may block the output. */
+        driver->effects->tick(driver->effects->context, link->now_ns); /* the output to a terminal may block */
         heartbeat_retake(&link->runtime->heartbeat);
         driver->next_tick_ns = link->now_ns + driver->effects->tick_ns;
     }
@@ -158,7 +160,7 @@ static bool link_look_at_time(struct link *link)
     return drains;
 }
 
-/* A message is handled at once, because MPI does not report it again. */
+/* A message found is handled at once, because MPI reports each message only once. */
 static bool receive_while_waiting(void *context)
 {
     struct link *link = context;
@@ -195,10 +197,10 @@ static void ask_for_tasks(struct link *link)
         driver_send_now(driver, driver->owed_to, &message);
 }
 
-/* Does everything once: messages, sends, data, computing and time. A computing rank handles one message per turn.
- * Between two short chunks it does not check for messages: a check takes as long as a chunk, and on shared cores MPI
- * yields if there is no message. For the same reason it does not check after its kernel woke it. A rank that serves
- * others checks in each turn. */
+/* Does each of these once: messages, sends, data, computing and time. A rank that computes and does not serve others
+ * handles one message per turn. Between two short chunks it does not check for messages: a check takes as long as a
+ * short chunk, and on shared cores MPI yields the core if there is no message. For the same reason it does not check
+ * after its helper process woke it. A rank that serves others checks in each turn. */
 void link_turn(struct link *link)
 {
     const unsigned most = link->computes && !link->serves ? 1 : MESSAGES_PER_TURN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranks meet: each sends its hello and place to the first rank, which finds out which ranks share a node and tells
- * all. */
+/* The ranks meet: each sends a hello and its place to the first rank, which finds out which ranks share a node and
+ * tells all ranks. */
 #include "common/mpi/meet.h"
 
 #include "common/mpi/lanes.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What each rank sends, in memory layout: all ranks are of one build. */
+/* What each rank sends. The memory layout is the format, because all ranks come from one build. */
 struct arrival {
     unsigned char hello[HELLO_BYTES];
     uint32_t rank;
@@ -31,7 +31,7 @@ struct seat {
 
 struct seating {
     uint32_t cores;
-    uint32_t can_run_heartbeats; /* every worker may use MPI from two threads in turn */
+    uint32_t can_run_heartbeats; /* 1: each worker may use MPI from two threads, one at a time */
     struct seat seats[];
 };
 
@@ -76,7 +76,8 @@ static int by_host_and_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* A hello that cannot be decoded is passed on: every rank rejects it. */
+/* Fills in what all ranks are told about the ranks of one node. A hello that cannot be decoded is passed on unchanged:
+ * every rank rejects it. */
 static void seat_node(const struct arrival *arrivals, unsigned count, struct seating *seating)
 {
     assert(count > 0);
@@ -117,7 +118,7 @@ static int by_first_rank(const void *a, const void *b)
     return x->first_rank < y->first_rank ? -1 : x->first_rank > y->first_rank;
 }
 
-/* `arrivals` are sorted by host. No names if memory runs out. */
+/* Keeps the name of each node. `arrivals` are sorted by host. If memory runs out, no names are kept. */
 static void keep_names(struct runtime *runtime, const struct arrival *arrivals)
 {
     unsigned count = 0;

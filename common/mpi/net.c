@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages over MPI: a ring of persistent receives, a ring of non-blocking sends, and data messages received directly
  * into buffers. After the start nothing is allocated per message. The ring of sends is so large that a rank seldom
- * waits for room; it grows for messages that must not wait (send.c).
+ * waits for room. The ring grows for messages that must not wait (send.c).
  *
- * A message is given to MPI only after the previous message to the same rank is gone, which usually is at once. If the
- * receiver has died it may never be gone, and Open MPI 4 must then not get another message: its TCP transport adds an
- * event for the closed connection, and the next send inserts that event a second time, which makes its list circular.
- * The rank would loop forever in MPI_Test().
+ * A message is given to MPI only after MPI has sent the previous message to the same rank, which usually is at once. If
+ * the receiver has died, the previous message may never be sent, and Open MPI 4 must then not get another: its TCP
+ * transport adds an event for the closed connection, and the next send would insert that event a second time into a
+ * list, which would become circular. The rank would loop forever in MPI_Test().
  *
- * A send is not tested before it is complete. If Open MPI 5 knows that the receiver failed, MPI_Test() reports
- * completion with an error while the bytes still wait in the connection, and frees the request only at the next test.
- * If the connection is closed in between, Open MPI aborts ("Send error after request freed", 5.0.7).
- * MPI_Request_get_status() leaves the request alone: ops_mpi.c.
+ * MPI_Test() is called for a send only after MPI_Request_get_status(), which does not change the request, has found it
+ * complete (ops_mpi.c). The reason: if Open MPI 5 knows that the receiver failed, MPI_Test() reports completion with an
+ * error while the bytes still wait in the connection, and frees the request only at the next test. If the connection is
+ * closed in between, Open MPI aborts ("Send error after request freed", 5.0.7).
  *
- * A rank that was declared lost may only have been stopped. When it continues it fetches announced data, and MPI sends
- * whatever is in their memory. So an abandoned send keeps its memory until the process ends, and so does an abandoned
- * receive. The amount is limited to what was in transit with lost ranks.
+ * A rank that was declared lost may only have been stopped. After it continues, it fetches data that were announced to
+ * it, and MPI of this rank sends whatever is in their memory. So the memory of an abandoned send is kept until the
+ * process ends, and so is that of an abandoned receive. The amount is limited to the messages that were under way to
+ * and from lost ranks.
  *
- * With ULFM (ulfm.c) a receive from any rank is marked as pending if it is tested after a failure, and continues. Open
- * MPI 5.0.7 leaves the mark on a message that arrives before the next test. That test then returns the error together
- * with completion: the message is intact and would not be reported again.
+ * With ULFM (ulfm.c), if a receive from any rank is tested after a failure, MPI marks it as pending, and the receive
+ * continues. If a message arrives before the next test, Open MPI 5.0.7 does not remove the mark, and that test returns
+ * the error together with completion. The message is intact, and MPI would not report it again, so it must be handled.
  *
- * A launch without MPI uses lanes instead (lanes.h): a message is gone as soon as it is in the lane, and is held until
- * it fits. Data are transferred piece by piece, in the order of their announcements. */
+ * A launch without MPI uses lanes instead (lanes.h): a message is held until the lane has room for it, and counts as
+ * sent when it is in the lane. Data are transferred piece by piece, in the order of their announcements. */
 #include "common/mpi/net.h"
 
 #include "common/mpi/lanes.h"
@@ -107,7 +108,9 @@ void net_fini(struct net *net)
     for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++)
         carrier_end_receive(&net->receives[i]);
     for (unsigned i = 0; i < net->inbound_count;
-         i++) { /* Receives are left here only if the run has failed. They stay, because data may still arrive. */
+         /* Receives of boundary data are left here only if the run has failed. They are ended, so that MPI writes to
+          * their memory no more. */
+         i++) {
         carrier_request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].data.request;
         if (*request != 0)
             carrier_end_receive(request);
@@ -120,7 +123,8 @@ void net_fini(struct net *net)
     }
     free(net->sends);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        /* Active receives exist only if the run has failed. They stay, because data may still arrive. */
+        /* Receives are active here only if the run has failed. Their buffers are not freed, because data may still
+         * arrive. */
         if (!net->collects[i].active)
             free(net->collects[i].buffer);
     free(net->receive_bytes);
@@ -182,9 +186,9 @@ static unsigned send_place(const struct net *net, unsigned count)
     return place < net->send_capacity ? place : place - net->send_capacity;
 }
 
-/* Makes room for one more item of `size` bytes in a ring of `count` items that begins at *first and has *capacity
- * places. Returns the ring, which may have moved and then begins at 0. If memory runs out, returns NULL and changes
- * nothing. */
+/* Makes room for one more item of `size` bytes in a ring of `count` items, which begins at index `*first` and has room
+ * for `*capacity`. Returns the ring, which may have moved and then begins at index 0. If memory runs out, returns NULL
+ * and changes nothing. */
 static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *capacity, size_t size)
 {
     if (count < *capacity)
@@ -192,7 +196,7 @@ static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *ca
     unsigned char *grown = malloc((2 * *capacity + 8) * size);
     if (grown == NULL)
         return NULL;
-    if (count > 0) { /* The ring is full: its items are those from `first` to the end, then those before `first`. */
+    if (count > 0) { /* the ring is full: its items are those from `first` to the end, then those before `first` */
         const size_t to_end = (count - *first) * size;
         memcpy(grown, (unsigned char *)ring + *first * size, to_end);
         memcpy(grown + to_end, ring, *first * size);
@@ -219,8 +223,8 @@ static struct send_slot *take_slot(struct net *net)
     return *slot;
 }
 
-/* In front of an inline payload there is room for the message, so the payload is not copied. Boundary data have no such
- * room and are copied into the slot. */
+/* Encodes the message without copying an inline payload: the caller has left room for the rest of the message in front
+ * of the payload. Boundary data have no such room (`is_copied`), so they are copied into the slot. */
 static unsigned char *encode(struct send_slot *slot, const struct message *message, uint32_t job, bool is_copied,
                              size_t *size)
 {
@@ -328,7 +332,7 @@ bool net_send_held(struct net *net, unsigned *to)
     return false;
 }
 
-/* Returns true if MPI may still read the memory of the abandoned send. */
+/* Abandons a send. Returns true if MPI may still read its memory. */
 static bool leave_request(carrier_request *request)
 {
     if (*request == 0)
@@ -337,7 +341,7 @@ static bool leave_request(carrier_request *request)
     return true;
 }
 
-/* Returns true if MPI may still write to the memory of the abandoned receive. */
+/* Abandons a receive. Returns true if MPI may still write to its memory. */
 static bool cancel_request(carrier_request *request)
 {
     if (*request == 0)
@@ -411,7 +415,7 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     return true;
 }
 
-/* If MPI may still read the slot of this send, it is kept, and replaced when needed. */
+/* If MPI may still read this send's slot, the slot is never freed, and the ring gets a new slot when one is needed. */
 static void drop_oldest_send(struct net *net)
 {
     struct send_slot **slot = &net->sends[net->send_first];
@@ -486,7 +490,8 @@ int net_collect(struct net *net, struct net_user *user, const struct part *part,
     return 0;
 }
 
-/* Have the data arrived over MPI? A failed receive stays until the loss of its sender is handled. */
+/* Have the data arrived over MPI? If the receive has failed, it stays in place until the loss of its sender is
+ * handled. */
 static bool has_come_over_mpi(struct net *net, struct data_receive *data)
 {
     bool arrived = !data->has_failed;
@@ -625,8 +630,8 @@ bool net_awaits_data(const struct net *net, unsigned from)
     return awaits;
 }
 
-/* Receives must be cancelled from the last to the first: otherwise the data of a cancelled receive would arrive in the
- * next. */
+/* Returns the receive from that rank which began last. Receives must be cancelled from the last to the first: otherwise
+ * data for a cancelled receive would arrive in the next one. */
 static struct collect *last_unfinished_collect(struct net *net, unsigned from)
 {
     struct collect *last = NULL;

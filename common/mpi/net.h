@@ -15,28 +15,29 @@
 #define TAG_DATA    2
 
 #define RECEIVES_MAX 16
-/* A rank that can wait does so while it has this many unfinished sends. */
+/* A rank with this many unfinished sends waits, if it can, before it sends more. */
 #define SENDS_MAX 64
-/* How many data messages are received at a time; further ones wait. */
+/* At most this many data messages are received at a time; further data messages wait. */
 #define COLLECTS_MAX 4
 
 struct runtime;
 
-/* `pending`: number of the job's unfinished sends and of its unfinished receives of boundary data. */
+/* A job as the owner of messages. `pending`: how many of the job's sends and receives of boundary data are
+ * unfinished. */
 struct net_user {
     uint32_t job;
     unsigned pending;
 };
 
 enum send_state {
-    SEND_HELD,  /* waits for an earlier message to the same rank, or for room in the lane */
-    SEND_BEGUN, /* MPI has the message, but not yet its data */
-    SEND_GONE,  /* the message is sent, and MPI has its data */
+    SEND_HELD,  /* not given to MPI yet: waits for an earlier message to the same rank, or for room in the lane */
+    SEND_BEGUN, /* MPI has the message, but not yet the data that belong to it */
+    SEND_GONE,  /* the message is sent, and MPI has the data that belong to it */
 };
 
 struct send_slot {
     unsigned char bytes[512];
-    unsigned char *large; /* for a message with long records; owned, reused */
+    unsigned char *large; /* memory for a message that does not fit `bytes`; owned, reused */
     carrier_request control, data;
     const unsigned char *start;
     size_t size;
@@ -46,7 +47,7 @@ struct send_slot {
     size_t data_put;
     enum send_state state;
     unsigned to;
-    bool bytes_are_kept, payload_is_kept; /* the send was abandoned, but MPI may still read this memory */
+    bool bytes_are_kept, payload_is_kept; /* the send was abandoned, but MPI may still read `bytes` or the payload */
 };
 
 struct data_receive {
@@ -54,7 +55,8 @@ struct data_receive {
     unsigned char *to;
     uint64_t bytes;
     carrier_request request;
-    uint64_t place, have; /* number of this receive; without MPI also the number of bytes received */
+    /* `place`: number of this receive in the order of all; `have`: without MPI, the bytes received so far */
+    uint64_t place, have;
     bool has_failed;
 };
 
@@ -67,12 +69,12 @@ struct collect {
     bool active;
 };
 
-/* If the job is over, `user` is NULL and the data are discarded. */
+/* Boundary data that are awaited. If their job is over, `user` is NULL and the data are discarded after they arrive. */
 struct inbound {
     struct net_user *user;
     uint64_t first, offset;
     struct data_receive data;
-    void *room; /* memory for data to discard; owned */
+    void *room; /* memory for data that will be discarded; owned */
 };
 
 struct net {
@@ -88,7 +90,8 @@ struct net {
     carrier_request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
     bool receive_held;
-    /* [send_capacity] ring in the order of sending; an entry is NULL until its first use; owned with the slots. */
+    /* [send_capacity] a ring in the order of sending; an entry is NULL until it is first used; array and slots are
+     * owned. */
     struct send_slot **sends;
     unsigned send_first, send_count, send_capacity;
     unsigned held_count;
@@ -96,19 +99,19 @@ struct net {
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
     uint64_t receives_begun;
-    struct collect *waiting; /* ring of receives that wait for a buffer; owned */
+    struct collect *waiting; /* ring of results that are announced but have no buffer yet; owned */
     unsigned waiting_first, waiting_count, waiting_capacity;
     struct inbound *inbound; /* ring in the order of announcement; owned */
     unsigned inbound_first, inbound_count, inbound_capacity;
     struct net_user nobody;
-    uint64_t begun, over; /* how many sends were begun, and how many are over; sends end in order */
+    uint64_t begun, over; /* how many sends have begun, and how many have ended; sends end in order */
 };
 
-/* `receives`: at most RECEIVES_MAX. Requires the table of peers. */
+/* `receives`: how many receives are posted, at most RECEIVES_MAX. The table of peers must exist. */
 int net_init(struct net *net, struct runtime *runtime, unsigned receives);
 void net_fini(struct net *net);
 
-/* Returns false if there is no message. The bytes are valid until the next call. */
+/* Takes a message; returns false if there is none. The bytes are valid until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
 
 void net_look_at(struct net *net, unsigned from);
@@ -117,7 +120,8 @@ bool net_is_loss(struct net *net, enum carrier_result result);
 
 bool net_is_whole(enum carrier_result result, bool arrived);
 
-/* Ends the run unless a rank was lost. Returns true if the message has arrived anyway. */
+/* Handles an error of MPI: ends the run unless the reason is a lost rank. Returns true if the message has arrived
+ * despite the error. */
 bool net_note_error(struct net *net, enum carrier_result result, bool arrived);
 
 static inline bool net_has_arrived(struct net *net, enum carrier_result result, bool arrived)
@@ -125,7 +129,7 @@ static inline bool net_has_arrived(struct net *net, enum carrier_result result, 
     return result == CARRIER_DONE ? arrived : net_note_error(net, result, arrived);
 }
 
-/* Replaces the oldest receive, which MPI freed when its sender failed. */
+/* Replaces the oldest receive, which MPI has freed because its sender failed. */
 void net_renew_receive(struct net *net);
 
 bool net_can_send(const struct net *net);
@@ -140,41 +144,45 @@ struct ended_send {
     struct net_user *user;
     unsigned to;
     const void *payload;
-    /* The payload must stay unchanged until the process ends: the send was abandoned, and MPI may still read it. */
+    /* The payload must stay unchanged until the process ends, because the send was abandoned and MPI may still read
+     * it. */
     bool is_kept;
 };
 
-/* Takes the oldest send if it is finished, or abandoned because its receiver has ended; otherwise returns false. */
+/* Removes the oldest send if it has finished, or was abandoned because its receiver has ended; otherwise returns
+ * false. */
 bool net_sent(struct net *net, struct ended_send *sent);
 
-/* Receives a data message; discards it if `user` is NULL. */
+/* Receives the data of results, and discards them if `user` is NULL. Returns -1 if memory runs out. */
 int net_collect(struct net *net, struct net_user *user, const struct part *part, unsigned from, uint64_t bytes);
 
-/* Returns a complete data message, which the caller releases by net_collected(), or NULL. */
+/* Returns the data of results that have arrived completely, or NULL. The caller releases them by net_collected(). */
 struct collect *net_poll_collect(struct net *net);
 int net_collected(struct net *net, struct collect *collect);
 
 int net_await(struct net *net, const struct inbound *wanted, void *room);
 
-/* Takes the oldest boundary data if they have arrived. If they are to be discarded, the caller frees their room. */
+/* Takes the oldest boundary data if they have arrived. If they are to be discarded (`user` is NULL), the caller frees
+ * `room`. */
 bool net_poll_inbound(struct net *net, struct inbound *arrived);
 
-/* Abandons boundary data from a lost rank. MPI may still write to their room, which is never freed. */
+/* Abandons the receives of boundary data from a lost rank. MPI may still write to their memory, which is never
+ * freed. */
 void net_cancel_inbound(struct net *net, unsigned from);
 
 bool net_awaits_data(const struct net *net, unsigned from);
 
 bool net_knows(const struct net *net, unsigned rank);
 
-/* Abandons an unfinished data message from a lost rank, and sets `*user` to its job and `*part`. Returns 0 if there is
- * none, -1 if memory runs out. */
+/* Abandons one unfinished receive of results from a lost rank, and sets `*user` to its job and `*part` to its
+ * iterations. Returns 0 if there is none, -1 if memory runs out. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);
 
-/* May MPI still access memory of the job: payloads being sent, boundary data being received? */
+/* May MPI still access memory of the job, because payloads are being sent or boundary data are being received? */
 bool net_borrows(struct net *net, const struct net_user *user);
 
 /* Detaches a job from its unfinished receives and sends. Each call returns one payload that MPI may read until the
- * process ends; NULL: there is no more, and nothing is borrowed. */
+ * process ends. NULL means that no such payload is left, and that MPI borrows nothing from the job any more. */
 const void *net_forget(struct net *net, const struct net_user *user);
 
 static inline bool net_is_pending(const struct net *net)

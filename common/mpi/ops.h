@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a rank: the real machine (ops_mpi.c) or a simulated one (deploy/simulate/simgrid). The files that
- * drive a machine (driver.h) and net.c get time, messages, sleep and the state of peers through it. They also use the
- * carrier (common/carrier), which a simulator may replace. */
+/* The environment of a rank: the real computer (ops_mpi.c) or a simulated one (deploy/simulate/simgrid). The files of
+ * driver.h and net.c use this table for time, messages, sleep and the state of peers. They also use the carrier
+ * (common/carrier), which a simulator may replace. */
 #pragma once
 
 #include "common/carrier/carrier.h"
@@ -23,9 +23,9 @@ struct runtime_ops {
     void (*delay)(struct runtime *runtime, uint64_t ns);
     void (*nap)(struct runtime *runtime, uint64_t ns);
 
-    /* Creates the node's doorbells. On failure the error is empty if another rank reports it. */
+    /* Creates the doorbells of the node. On failure the error is empty if another rank prints the reason. */
     int (*prepare)(struct runtime *runtime, struct error *error);
-    /* -1: out of memory, files or threads */
+    /* returns -1 if memory, files or threads run out */
     int (*watch_all)(struct runtime *runtime);
     void (*watch)(struct runtime *runtime, unsigned rank);
     void (*look_at_peers)(struct runtime *runtime, uint64_t now_ns);
@@ -33,22 +33,23 @@ struct runtime_ops {
     /* Returns why this rank was declared lost; NULL if it was not. */
     const char *(*fenced)(const struct runtime *runtime);
     void (*abandon)(struct runtime *runtime);
-    /* Returns true for exactly one rank of the node, which then reports the loss of the supermaster. */
+    /* Returns true in exactly one rank of the node, which then prints that the supermaster was lost. */
     bool (*claim_report)(struct runtime *runtime);
 
     unsigned sends; /* a rank waits while it has this many unfinished sends: see send.c */
     void (*start_receive)(struct net *net, unsigned receive);
-    /* Returns false if the message would not arrive; the caller then does not send it. */
+    /* Called before a message is sent to `to`. Returns false if the message would not arrive; it is then not sent. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
     bool (*find_message)(struct net *net, struct carrier_status *status);
-    /* If the send is complete, its request is freed. */
+    /* Is the send complete? If it is, frees the request. */
     bool (*is_sent)(carrier_request *request);
     void (*ring)(struct runtime *runtime, unsigned rank);
-    /* Takes iterations of a worker of this node by span_steal(). Returns 1 if it took some, -1 if there is nothing to
-     * take, and 0 if it cannot be seen what the worker computes. NULL: there is no shared memory. */
+    /* Takes iterations from a worker of this node, by span_steal(). Returns 1 if it took some, -1 if the worker has
+     * none to take, and 0 if the worker's chunk is not visible in shared memory. The pointer is NULL if there is no
+     * shared memory. */
     int (*steal)(struct runtime *runtime, unsigned rank, unsigned waiting, struct stolen *stolen);
 
-    /* See wait.h. open_wait() and begin_work() return -1 if memory runs out. */
+    /* These functions implement wait.h. open_wait() and begin_work() return -1 if memory runs out. */
     int (*open_wait)(struct wait *wait, struct runtime *runtime);
     void (*close_wait)(struct wait *wait);
     int (*begin_work)(struct wait *wait, struct wait_work *work, const struct executor *executor);
@@ -62,7 +63,8 @@ struct runtime_ops {
     char (*process_state)(int pid);
     int (*signal_process)(int pid, int signal);
     void (*end_process)(int status) __attribute__((noreturn));
-    void (*exit_after)(unsigned seconds, int status); /* exits at the latest after this time; 0: never */
+    /* makes the process exit after this time, if it still runs then; 0: no limit */
+    void (*exit_after)(unsigned seconds, int status);
 };
 
 extern const struct runtime_ops runtime_mpi_ops;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank on a real machine: see ops.h. Doorbells wake it, libevent provides signals, timers and ends of processes, and
- * MPI provides messages. This file calls all detectors (detect.c). */
+/* A rank on a real computer: see ops.h. A doorbell wakes it; libevent reports signals, timers and ended processes; MPI
+ * transports messages. This file calls all detectors (detect.c). */
 #include "common/mpi/ops.h"
 
 #include "common/machine/executor.h"
@@ -32,8 +32,8 @@ uint64_t runtime_now(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* How late nine of ten sleeps end on a machine that is not overloaded, with minimal timer slack: 14 to 17 us at the
- * median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
+/* Nine of ten sleeps end at most this late, if the computer is not overloaded and the timer slack is minimal. Measured:
+ * 14 to 17 us late at the median, 15 to 37 us at the 90th percentile; 65 us with the default slack. */
 #define SLEEP_LATE_NS 20000u
 
 static void sleep_to_instant(struct runtime *runtime, uint64_t until_ns)
@@ -68,10 +68,10 @@ int runtime_prepare(struct runtime *runtime, struct error *error)
     return doorbell_init(&runtime->doorbell, runtime, error);
 }
 
-/* Returns the number of checks within which a newly watched peer must send its first heartbeat. A worker of a lost
- * master sends heartbeats to the supermaster after it has learnt of the loss. If it is on another node than the master,
- * it learns that from the master's silence. The supermaster may know much earlier: from the system, or because it
- * declared the master lost itself. */
+/* Returns within how many checks a newly watched peer must send its first heartbeat. A worker of a lost master sends
+ * heartbeats to the supermaster only after the worker has learnt of the loss. A worker on another node than its master
+ * learns of the loss from missing heartbeats. The supermaster may have known much earlier, if the system told it or it
+ * declared the master lost itself; then the worker gets more time. */
 static unsigned looks_for_first_beat(const struct runtime *runtime, unsigned rank)
 {
     const bool is_orphan = runtime->role == ROLE_SUPERMASTER && runtime->hellos[rank].role == ROLE_WORKER;
@@ -118,7 +118,7 @@ static void real_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 
 static void real_fence(struct runtime *runtime, unsigned rank)
 {
-    /* A rank without a doorbell is told by the answer to its heartbeats. */
+    /* A rank that has no doorbell here learns that it was declared lost from the answer to its heartbeats. */
     if (doorbell_reaches(&runtime->doorbell, rank))
         doorbell_fence(&runtime->doorbell, rank);
 }
@@ -155,7 +155,7 @@ static bool real_announce(struct net *net, unsigned to, size_t bytes)
     return true;
 }
 
-/* The receives were started in order, and MPI matches in that order, so only the oldest is tested. */
+/* MPI fills the receives in the order in which they were started, so only the oldest receive is tested. */
 static bool real_find_message(struct net *net, struct carrier_status *status)
 {
     carrier_request *oldest = &net->receives[net->receive_head];
@@ -190,8 +190,8 @@ static int real_steal(struct runtime *runtime, unsigned rank, unsigned waiting, 
     return span_steal(span, runtime->rank, waiting, stolen) ? 1 : -1;
 }
 
-/* May messages come from ranks without a doorbell? A worker gets messages from its master, and from other workers only
- * if they exchange boundary data. */
+/* May messages come from ranks that cannot ring this rank's doorbell? A worker gets messages from its master, and from
+ * other workers only if workers exchange boundary data. */
 static bool real_has_far_peers(const struct runtime *runtime)
 {
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
@@ -239,7 +239,8 @@ static bool real_idle(struct wait *wait, struct runtime *runtime, uint64_t now_n
     return wait_idle(wait, &runtime->doorbell, now_ns, until_ns, pending, poll, context);
 }
 
-/* Refuses a descriptor in the upper half of those that the process may have, which is left to others. */
+/* Opens a pidfd. Fails if its number is in the upper half of the process's limit of open files: the other half is left
+ * to MPI and others. */
 static int real_open_process(int pid)
 {
 #ifdef SYS_pidfd_open

@@ -2,12 +2,14 @@
 /* The state of the other ranks, as one rank sees it.
  *
  * Detectors report ends: the system (watch.c), missing or final heartbeats (heartbeat.c), the MPI library (ulfm.c), and
- * in a simulation the list of failures. Other ends follow from messages: an END dismisses workers, and a machine may
- * declare a peer lost that sends something invalid. Each reports an event here. What is sent, accepted and reported to
- * the machine follows from the state alone, so an end reported by two detectors counts once. States never go back: a
- * peer that was declared lost stays lost, unless another process returns in its place.
+ * in a simulation the list of failures. Other changes follow from messages: an END dismisses workers, and a machine may
+ * declare a peer lost that sends something invalid. Each of these reports an event here. The state alone decides what
+ * is sent to a peer, what is accepted from it, and what is reported to the machine, so an end that two detectors report
+ * counts once. A peer never returns to an earlier state: a peer that was declared lost stays lost, unless another
+ * process takes its place.
  *
- * Invariants: `ended` and `fenced` count the peers in those states; a peer is closed or lost at most once. */
+ * Invariants: `ended` counts the peers in the states DIED and LEFT, `fenced` those in FENCED; a peer is closed or lost
+ * at most once. */
 #include "common/mpi/peers.h"
 
 #include "common/os/say.h"
@@ -28,8 +30,8 @@ static const char *const event_names[PEER_EVENTS] = {
 enum { UNWATCHED, WATCHED, DISMISSED, GONE, DIED, LEFT, CLOSED, EMPTIED, FENCED, LOST, ILLEGAL };
 static_assert((int)LOST == PEER_LOST && (int)LEFT == PEER_LEFT, "the table names the states in their order");
 
-/* The next state for each state and event. A repeated end changes nothing. The death of an unwatched peer is ignored:
- * if it is watched later, its detector reports again. */
+/* The next state for each event and state. A second report of an end changes nothing. The death of an unwatched peer is
+ * ignored: if the peer is watched later, its detector reports the death again. */
 /* clang-format off */
 static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
     /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   EMPTIED  FENCED   LOST */

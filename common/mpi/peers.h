@@ -4,18 +4,19 @@
 
 #include <stdbool.h>
 
-/* Sorted by how much is still exchanged with the peer. */
+/* In the order of how much is still exchanged with the peer: most in the first state, nothing in the last. */
 enum peer_state {
     PEER_UNWATCHED,
-    PEER_WATCHED,   /* the peer is alive; a detector reports its end */
-    PEER_DISMISSED, /* like WATCHED, but an END has dismissed the peer; from this state on, nothing is sent to a peer */
+    PEER_WATCHED, /* the peer is alive, and a detector will report its end */
+    /* like WATCHED, but an END has dismissed the peer; nothing is sent to a peer in this or a later state */
+    PEER_DISMISSED,
     PEER_GONE,
     PEER_DIED,
     PEER_LEFT,
     PEER_CLOSED,  /* the peer has ended; its last messages and data are still accepted */
-    PEER_EMPTIED, /* like CLOSED, but data are no longer accepted, because some were cancelled */
-    /* This rank's machine has declared the peer lost, and is still to be told of the loss. From this state on nothing
-     * is accepted from a peer. */
+    PEER_EMPTIED, /* like CLOSED, but data messages are no longer accepted, because some were cancelled */
+    /* This rank has declared the peer lost, and will tell its machines of the loss. Nothing is accepted from a peer in
+     * this or a later state. */
     PEER_FENCED,
     PEER_LOST,
 };
@@ -23,7 +24,7 @@ enum peer_state {
 
 enum peer_event {
     PEER_WATCH,
-    PEER_DISMISS, /* an END has arrived, which also ends the other workers */
+    PEER_DISMISS, /* this rank has received an END, which dismisses the other workers too */
     PEER_LEAVES,
     PEER_DIES,
     PEER_CLOSE,
@@ -35,7 +36,7 @@ enum peer_event {
 #define PEER_EVENTS (PEER_RETURN + 1)
 
 struct peers {
-    unsigned char *state; /* [ranks] enum peer_state; owned; NULL: no peer is watched */
+    unsigned char *state; /* [ranks] values of enum peer_state; owned; NULL before peers_init() */
     unsigned ranks;
     unsigned ended;
     unsigned fenced;
@@ -45,13 +46,16 @@ int peers_init(struct peers *peers, unsigned ranks);
 int peers_grow(struct peers *peers, unsigned ranks);
 void peers_fini(struct peers *peers);
 
-/* An illegal move ends the process. Returns true if the state changed. */
+/* Changes the state of a peer. Returns true if it changed. An event that is illegal in the present state ends the
+ * process. */
 bool peers_move(struct peers *peers, unsigned rank, enum peer_event event);
 
-/* Makes the peer CLOSED, so it is returned only once. `*in_order`: it left in order. */
+/* Takes a peer that has died or left, and makes it CLOSED, so that each peer is taken only once. `*in_order`: the peer
+ * has left in order. Returns false if there is none. */
 bool peers_take_ended(struct peers *peers, unsigned *rank, bool *in_order);
 
-/* Makes the peer LOST, so it is returned only once. */
+/* Takes a peer that was declared lost, and makes it LOST, so that each peer is taken only once. Returns false if there
+ * is none. */
 bool peers_take_fenced(struct peers *peers, unsigned *rank);
 
 bool peers_check(const struct peers *peers);

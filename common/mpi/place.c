@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Identifies the node of a process without any messages. */
+/* Identifies the node on which a process runs, without exchanging messages. */
 #include "common/mpi/place.h"
 
 #include "common/os/boot.h"
@@ -21,7 +21,7 @@ static uint64_t space_of_pids(void)
     return (uint64_t)space.st_ino;
 }
 
-/* Containers share memory if they have the same boot id, host name and /dev/shm. */
+/* Containers can share memory if they have the same boot id, host name and /dev/shm, so the key is made of these. */
 static uint64_t key_of_host(void)
 {
     struct {
@@ -62,8 +62,8 @@ static bool was_launched(const char *process)
     return result;
 }
 
-/* This process has a pid namespace of its own if the namespace's first process was launched as a rank, or if /proc
- * shows another namespace. */
+/* Does this process have a pid namespace of its own? It has, if process 1 of the namespace was launched as a rank, or
+ * if /proc shows another namespace. */
 static bool is_in_own_space(void)
 {
     char self[32] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The place of a process, as needed at the start of a run: see place.c. Independent of MPI. */
+/* Where a process runs, as needed at the start of a run: see place.c. Independent of MPI. */
 #pragma once
 
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heartbeats, for peers whose process cannot be watched from here: see heartbeat.c. */
+/* Heartbeats, for peers whose processes cannot be watched from this node's system: see heartbeat.c. */
 #pragma once
 
 #include "common/mpi/ops.h"
@@ -30,21 +30,22 @@ struct heartbeat {
     int stop;
 };
 
-/* A peer counts as silent after this many checks without a message. */
+/* A peer is declared lost after this many checks in a row without a message from it. */
 #define MAY_MISS 10
-/* The same before the first message: a peer connects to all its receivers before it sends. */
+/* The same, before the first message from the peer: it may need time to connect to all its receivers. */
 #define MAY_MISS_AT_START 30
-/* The same for a worker of a lost master, which must first miss the master's heartbeats. */
+/* The same, for a worker of a lost master: it must first notice that the master's heartbeats are missing. */
 #define MAY_MISS_AS_ORPHAN (MAY_MISS_AT_START + 4)
 
-/* Must be called after the initial peers are watched. `beats` stays NULL if the system watches all peers. -1: out of
- * memory or threads. */
+/* Must be called after the first peers are watched. If the system watches all peers, there are no heartbeats, and
+ * `beats` stays NULL. Returns -1 if memory or threads run out. */
 int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime);
-/* Afterwards only the rank's own thread uses MPI. */
+/* Ends the heartbeat thread. Afterwards only the rank's own thread uses MPI. */
 void heartbeat_stop(struct heartbeat *heartbeat);
 void heartbeat_fini(struct heartbeat *heartbeat);
 
-/* Receives and sends due heartbeats, and reports ranks that have left or are silent. Cheap if nothing is due. */
+/* Receives heartbeats, sends those that are due, and reports ranks that have left or are silent. Costs little if
+ * nothing is due. */
 void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns);
 void heartbeat_leave(struct heartbeat *heartbeat);
 
@@ -69,7 +70,7 @@ static inline bool heartbeat_is_through(struct heartbeat *heartbeat, const struc
     return heartbeat->beats == NULL || ops->is_sent(&heartbeat->beats[rank].request);
 }
 
-/* Called around slow operations that do not use MPI: the thread may use it meanwhile. */
+/* Called around slow operations that do not use MPI. Between release and retake the heartbeat thread may use MPI. */
 static inline void heartbeat_release(struct heartbeat *heartbeat)
 {
     if (heartbeat->is_on)

@@ -29,15 +29,16 @@ struct node_name {
 
 struct runtime {
     const struct runtime_ops *ops;
-    unsigned first_rank;  /* number of this launch's first rank among all launches; above 0 only in a pod */
-    unsigned rank, ranks; /* also counted among all launches; the launch has the ranks [first_rank, ranks) */
+    /* number of this launch's first rank, counted over all launches of the set; above 0 only in a pod */
+    unsigned first_rank;
+    unsigned rank, ranks; /* counted over all launches too; this launch has the ranks [first_rank, ranks) */
     enum role role;
     carrier_comm world, node; /* `node` is valid after runtime_node() */
-    struct lanes *lanes;      /* carry the messages of a launch without MPI; owned; NULL: the launch uses MPI */
-    struct hello *hellos; /* [ranks]; owned; a pod only has those of the supermaster and of ranks from first_rank on */
-    struct node_name *nodes; /* [node_count] on rank 0, sorted by rank; owned; may be NULL */
+    struct lanes *lanes;      /* for the messages of a launch without MPI; owned; NULL: the launch uses MPI */
+    struct hello *hellos;     /* [ranks] owned; a pod knows only those of the supermaster and of its own ranks */
+    struct node_name *nodes;  /* [node_count] known on rank 0 only, sorted by first rank; owned; may be NULL */
     unsigned node_count;
-    char *words; /* the words of the job, each with a NUL, `words_bytes` in all; owned */
+    char *words; /* the command-line words of the job, each with a NUL, `words_bytes` in all; owned */
     size_t words_bytes;
     char **word; /* [count + 1] pointers into `words`, then NULL; owned */
     struct topology topology;
@@ -45,7 +46,7 @@ struct runtime {
     bool exchanges;
     bool over;
     bool degraded;
-    bool has_end; /* END was sent or received; from now on stopped ranks of this node are continued: see rouse.c */
+    bool has_end; /* END was sent or received; after that, stopped ranks of this node are continued: see rouse.c */
     uint64_t rouse_due_ns;
     struct peers peers; /* valid after watch_all() of struct runtime_ops */
     struct doorbell doorbell;
@@ -58,9 +59,9 @@ struct runtime {
     struct event_base *base;
     struct net *net;
     const struct link *link;
-    /* NULL unless machines are driven, like `net` and `link`. */
+    /* `net`, `link` and `link_needs` are NULL unless a link is open. `link_needs`: see link_needs() in link.c. */
     bool (*link_needs)(const struct link *link, unsigned rank);
-    /* Does the next step by which another process takes the place of a lost worker. NULL: no worker returns. */
+    /* Does the next step of replacing a lost worker by another process. NULL: no worker can be replaced. */
     enum comeback (*take_back)(struct runtime *runtime, unsigned rank);
     bool cores_are_free;
     bool is_blind;
@@ -80,7 +81,7 @@ static inline bool runtime_has_rank(const struct runtime *runtime, unsigned rank
     return rank >= runtime->first_rank && rank < runtime->ranks;
 }
 
-/* Ends all ranks of this launch. May return with MPI. */
+/* Ends all ranks of this launch. With MPI it may return. */
 void runtime_abort(const struct runtime *runtime, int status);
 
 _Noreturn void runtime_exit_alone(struct runtime *runtime);
@@ -89,18 +90,18 @@ enum role runtime_role_of(const struct runtime *runtime, unsigned rank);
 
 int runtime_prepare(struct runtime *runtime, struct error *error);
 
-/* The first call is collective. */
+/* Returns the communicator of this node's ranks. The first call is collective. */
 carrier_comm runtime_node(struct runtime *runtime);
 
-/* Returns after all ranks have called it, or after a peer has ended: the run is then degraded. */
+/* Returns after all ranks have called it. If a peer ends before that, returns too, and marks the run as degraded. */
 void runtime_wait_for_all(struct runtime *runtime);
 
-/* Are all ranks on this node, able to watch each other's processes? Valid after runtime_prepare(). */
+/* Are all ranks on this node, and can they watch each other's processes? Valid after runtime_prepare(). */
 bool runtime_sees_all(const struct runtime *runtime);
 
-/* Starts a thread that detects the loss of a rank: rank 0 watches all others, and the others watch rank 0. `lost` must
- * end the process. Requires runtime_sees_all(). -1: out of memory, files or threads. */
+/* Starts a thread that detects lost ranks: in rank 0 it watches all others, in each other rank it watches rank 0.
+ * `lost` must end the process. Requires runtime_sees_all(). Returns -1 if memory, files or threads run out. */
 int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, unsigned rank), void *context);
 
-/* Returns true for exactly one rank of the node. */
+/* Returns true in exactly one rank of the node, which then prints that the supermaster was lost. */
 bool runtime_claim_report(struct runtime *runtime);

@@ -41,7 +41,8 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
         return;
     }
     if (message.type == MESSAGE_ADOPT && runtime_has_rank(link->runtime, from))
-        /* The sender's master is lost, which this rank may not know yet. */
+        /* An ADOPT comes from a worker whose master was lost, of which this rank may not know yet. From now on this
+         * rank watches the worker. */
         link->ops->watch(link->runtime, from);
     if (link->expects_jobs && (message.type == MESSAGE_JOB || message.type == MESSAGE_SET_OVER)) {
         refuse_if(link, from, announcements_receive(link, from, &message));
@@ -73,7 +74,8 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
     if (message.type == MESSAGE_END)
         note_end(link, &message.end);
     if (driver->cannot_store && message.type == MESSAGE_REPORT && !runtime_has_rank(link->runtime, from))
-        message.record_count = 0; /* Results that the report mentions may be missing. */
+        /* Results of a pod could not be written, so the iterations that its report names may have no results. */
+        message.record_count = 0;
     driver_step(driver, &event);
     driver_deliver_stored(driver);
 }
@@ -98,7 +100,7 @@ bool link_receive(struct link *link, unsigned most)
     while (count < most) {
         const bool has_waited = link->early_is_due && early_take(link, &from, &bytes, &size);
         if (!has_waited && link->deferred.count > 0)
-            /* These arrived before the messages that MPI still holds. */
+            /* The deferred messages arrived before the messages that MPI still holds. */
             deferred_take(&link->deferred, 0, &from, &bytes, &size);
         else if (!has_waited && !take_next(link, &from, &bytes, &size))
             break;

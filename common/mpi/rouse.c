@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Continues ranks that are stopped (SIGSTOP) when the run is over. Such a rank does not receive its END, and the others
- * wait for it when they leave.
+/* Continues ranks that are stopped (SIGSTOP) when the run is over. A stopped rank does not receive its END, and the
+ * others would wait for it when they leave.
  *
- * During the loop a stopped worker is left alone: others compute its work, and the core may be needed. From its END on,
- * each rank checks the ranks after it on its node, up to the next rank that runs; that rank checks the others. So each
- * rank reads /proc about once. */
+ * During the loop a stopped worker is not continued: others compute its work, and somebody may need the core. After a
+ * rank has its END, it checks the ranks that follow it on its node, up to the next rank that runs; that rank checks
+ * those that follow it. So each rank reads /proc for about one other rank. */
 #include "common/mpi/rouse.h"
 
 #include "common/mpi/ops.h"
@@ -22,7 +22,7 @@
 static void rouse(struct runtime *runtime, unsigned rank, int pid)
 {
     if (runtime->ops->signal_process(pid, SIGCONT) < 0 || !doorbell_claim_report(&runtime->doorbell, rank))
-        return; /* Another rank prints it. */
+        return; /* Another rank prints the message. */
     say(stderr, "%s: rank %u: %s rank %u is stopped and the run is over: it goes on, to leave",
         role_name(runtime->role), runtime->rank, role_name(runtime->hellos[rank].role), rank);
 }

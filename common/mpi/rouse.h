@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Continues stopped ranks of this node when the run is over: see rouse.c. */
+/* Sends SIGCONT to stopped ranks of this node when the run is over: see rouse.c. */
 #pragma once
 
 #include <stdint.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends messages of machines. Blocks only if too many sends are unfinished, at most until a peer is found to have
- * ended.
+/* Sends messages of machines. Blocks only if too many sends are unfinished: until one has finished, or its receiver is
+ * found to have ended.
  *
- * A rank without room waits for its oldest send. Workers on different nodes do not watch each other, so a send to a
- * lost worker may never finish. Only an END from the serving rank ends the wait, if that rank lives. If it is the END
- * of a job of a set, the other ranks stay, and this rank just stops waiting. So a worker that exchanges boundary data
- * receives messages while it waits, looks for an END, and keeps them all in order for later. */
+ * If there is no room, a rank waits for its oldest send. Workers on different nodes do not watch each other, so a send
+ * from one worker to another that was lost may never finish. Then only an END ends the wait, which the serving rank
+ * sends if it is alive. If the END belongs to one job of a set, the other workers stay, and this rank only stops
+ * waiting. So a worker that exchanges boundary data receives messages while it waits, looks for an END among them, and
+ * queues all of them in order for later. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -81,9 +82,9 @@ void driver_delay(struct driver *driver)
 
 #define LOOKS_PER_END 256
 
-/* Would the end of a message's receiver be noticed while this rank waits for the send? If boundary data go to another
- * node, only the serving rank notices. If that rank has ended too, the supermaster notices, but only after it serves
- * this rank; and after the job is over no rank does. */
+/* While this rank waits for a send, would it learn that the receiver has ended? If boundary data go to a worker on
+ * another node, only the serving rank notices that worker's end. If the serving rank has ended too, the supermaster
+ * notices, but only after it has begun to serve this rank. After the job is over, no rank notices. */
 static bool may_wait(const struct link *link)
 {
     const struct runtime *runtime = link->runtime;
@@ -198,7 +199,8 @@ void driver_send_now(struct driver *driver, unsigned to, const struct message *m
         return;
     link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to)) {
-        /* A worker's executor lent the data. Masters only forward what they borrow. */
+        /* The data of a worker belong to its executor, which is told that nothing uses them any more. A master only
+         * forwards data of others. */
         if (message->payload != PAYLOAD_NONE && effects->executor != NULL)
             executor_sent(effects->executor, message->payload_data);
         return;

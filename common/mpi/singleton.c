@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognises a rank that the launcher of another MPI library started. Such a launcher sets variables that this library
- * does not read, so MPI_Init makes each rank a world of its own; srun, for example, starts ranks of any library. */
+/* Recognises a rank that the launcher of another MPI library has started. That launcher sets environment variables that
+ * this MPI library does not read, so MPI_Init() makes each rank a world of its own. For example, srun starts ranks of
+ * any library. */
 #include "common/mpi/singleton.h"
 
 #include "common/carrier/carrier.h"

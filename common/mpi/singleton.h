@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* True for the rank that prints why all leave, as far as the launcher tells. */
+/* True for the rank that prints why all ranks leave: the first rank, according to the launcher's variables; if there
+ * are none, every rank. */
 bool singleton_speaks(void);
 
-/* The first of these ranks prints an error. */
+/* Returns true if this rank is alone although the launcher has started several; the first of them prints an error. */
 bool singleton_refuse(const char *program);

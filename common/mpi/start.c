@@ -84,10 +84,10 @@ static void print_why_all_leave(const struct runtime *runtime, const struct intr
         print_text(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
 }
 
-/* Returns the lowest sufficient thread level. If ranks are on several nodes, or do not see each other's processes, the
- * thread of heartbeat.c uses MPI in turn with the rank's own. Otherwise only the rank's own thread does, but MPI must
- * know of other computing threads (FUNNELED). Open MPI 4 locks a mutex per message from FUNNELED on, Open MPI 5 and
- * MPICH only with MULTIPLE. */
+/* Returns the lowest sufficient thread level. If ranks are on several nodes, or do not see each other's processes, both
+ * the heartbeat thread and the rank's own thread use MPI, in turn (SERIALIZED). Otherwise only the rank's own thread
+ * uses MPI, but MPI must know if other threads compute (FUNNELED). A higher level may cost time: Open MPI 4 locks a
+ * mutex for each message from FUNNELED on, Open MPI 5 and MPICH only with MULTIPLE. */
 static enum carrier_level least_level(const struct introduction *introduction)
 {
     if (!place_holds_all())
@@ -95,7 +95,7 @@ static enum carrier_level least_level(const struct introduction *introduction)
     return introduction->has_threads ? CARRIER_FUNNELED : CARRIER_SINGLE;
 }
 
-/* Open MPI 4.1 unloads its PMIx client while its own thread may still run the client's callbacks, for example if the
+/* Open MPI 4.1 unloads its PMIx client while a thread of the client may still run callbacks, for example if the
  * launcher reports a rank's exit status. So shared objects are kept loaded. */
 static void finalize_mpi(void)
 {
@@ -111,8 +111,8 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
             say(stderr, "hdss: %s", error.text);
         return false;
     }
-    /* The world communicator is used itself, because duplicating it takes rounds over all ranks. MPI may grant a lower
-     * thread level than requested; heartbeat.c checks that. */
+    /* The world communicator is not duplicated, because that takes rounds of messages over all ranks. MPI may grant a
+     * lower thread level than requested; heartbeat.c checks that. */
     runtime->world = carrier->begin(argc, argv, least_level(introduction));
     runtime->rank = (unsigned)carrier->rank(runtime->world);
     runtime->ranks = (unsigned)carrier->ranks(runtime->world);
@@ -154,7 +154,7 @@ static int check_launch_lineup(const struct runtime *runtime, struct error *erro
     struct error unread;
     error = error_or(error, &unread);
     const int status = topology_check(runtime->hellos, runtime->ranks, error);
-    /* The rank has printed the reason itself. */
+    /* a rank with another status has printed the reason itself */
     const bool is_said = status != EXIT_STATUS_DONE && error->text[0] == '\0';
     const char *why_not = !is_said && runtime->lanes != NULL ? why_not_without_mpi(runtime) : NULL;
     if (why_not == NULL)
@@ -167,7 +167,8 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
 {
     struct runtime *runtime = calloc(1, sizeof *runtime);
     struct error error;
-    signal(SIGPIPE, SIG_IGN); /* A closed terminal and a limit of file sizes are then reported as errors. */
+    /* writing to a closed terminal, or beyond the limit of file sizes, then fails with an error */
+    signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (runtime == NULL) {
         say(stderr, "%s: out of memory", role_name(introduction->role));
@@ -222,7 +223,8 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
     return 0;
 }
 
-/* Words of the job that do not fit follow in a message of their own. */
+/* The first message about the job. If the words of the job do not fit `words`, all of them follow in a second
+ * message. */
 struct job_head {
     uint32_t status, bytes;
     uint32_t first_rank;
@@ -264,7 +266,8 @@ static int renumber(struct runtime *runtime, unsigned first_rank)
     return 0;
 }
 
-/* The supermaster also needs a core of the sender's node; if there are too few, ranks there must not poll. */
+/* Called if the supermaster runs on the node of rank `giver`, the master of this pod. The supermaster needs one of the
+ * node's cores; if there are too few for all, the pod's ranks on this node must not poll. */
 static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver)
 {
     const unsigned node = runtime->hellos[giver].node;
@@ -275,17 +278,18 @@ static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver
         runtime->cores_are_free = false;
 }
 
-/* If a worker of a set is lost, the launcher of a launch without MPI may start its program once more. The new process
- * does what each rank does at the start: it exchanges bytes with the first rank, which is already running. It takes
- * part in jobs that are announced later. */
+/* If a worker of a set is lost, the launcher of a launch without MPI may start the worker's program once more. Like
+ * each rank at its start, the new process exchanges bytes with the first rank, which by then runs jobs. The new process
+ * takes part in jobs that are announced later. */
 
 static size_t start_bytes(const struct runtime *runtime)
 {
     return runtime_meet_bytes(runtime) + sizeof(struct job_head) + runtime->words_bytes + doorbell_room_bytes();
 }
 
-/* Frees the slot of a worker after its process has ended. The SIGCHLD makes the launcher look. The first rank does not
- * wait for room later, so all that it tells the new process must fit into the lane. */
+/* Frees the slot of a lost worker after its process has ended, and sends SIGCHLD to the launcher, which then checks the
+ * slots. The first rank does not wait for room in the lane later, so the lane must have room for all that it tells the
+ * new process; otherwise the slot is closed. */
 static enum comeback offer_slot(struct runtime *runtime, unsigned rank)
 {
     if (!watch_has_ended(&runtime->watch, rank))
@@ -409,8 +413,8 @@ static bool has_lost_peers(struct runtime *runtime)
     return runtime->peers.ended > 0;
 }
 
-/* Waits asleep, because MPI's barriers would burn cores on which others compute. No rank leaves before all have
- * finished, unless one was lost. */
+/* The ranks sleep while they wait here; in a barrier of MPI they would poll, on cores on which others compute. Unless a
+ * rank was lost, no rank leaves before all have finished. */
 void runtime_wait_for_all(struct runtime *runtime)
 {
     if (!tree_wait(runtime, has_lost_peers))
@@ -436,7 +440,8 @@ bool runtime_is_degraded(const struct runtime *runtime)
     return runtime->degraded;
 }
 
-/* How long MPI is given to make progress: messages reported as sent may still be in this process. */
+/* How long a rank that leaves alone lets MPI make progress: messages that MPI has reported as sent may still be in this
+ * process. */
 #define LAST_PROGRESS_NS 200000000u
 #define LAST_NAP_NS      1000000u
 
@@ -464,9 +469,9 @@ static _Noreturn void exit_without_others(struct runtime *runtime, int status)
 }
 
 /* Time limit for MPI_Finalize(), which never returns if a rank is killed at that time or the launcher does not answer.
- * All work is done by now. Ranks that share cores need longer: hundreds on a few cores need a minute. */
+ * All work is done by then. Ranks that share cores need longer: hundreds of ranks on a few cores need a minute. */
 #define FINALIZE_S      10
-#define FINALIZE_FAR_S  60 /* with several nodes */
+#define FINALIZE_FAR_S  60 /* if there are several nodes */
 #define FINALIZE_RANK_S 0.4
 
 static unsigned finalize_max_s(const struct runtime *runtime)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting without burning the core of a busy rank.
  *
- * A rank first polls for a moment: SPIN_NS if every rank of the node can have a core, SHARED_SPIN_NS and with
- * sched_yield() if they share cores, and not at all if its kernel runs in a process that needs the core. Then it sets
- * its doorbell flag, checks once more and sleeps in epoll. If a send needs this rank's progress, or peers are on other
- * nodes, which have no doorbell, it naps in growing steps instead, up to NAP_MAX_NS; the naps of a patient worker grow
- * with the time that it has waited. */
+ * A rank polls before it sleeps: for SPIN_NS if every rank of the node can have a core, for SHARED_SPIN_NS and with
+ * sched_yield() if ranks share cores, and not at all if its kernel runs in a process that needs the core. Then it sets
+ * its doorbell flag, checks for messages once more and sleeps in epoll. It naps instead, each time twice as long up to
+ * NAP_MAX_NS, if an unfinished send needs progress of MPI, or if messages may come from other nodes, whose ranks cannot
+ * ring its doorbell. The naps of a patient worker may be longer: they grow with the time that it has waited. */
 #include "common/mpi/wait.h"
 
 #include <errno.h>
@@ -17,16 +17,18 @@
 #define SHARED_SPIN_NS 20000u
 #define NAP_MIN_NS     50000u
 #define NAP_MAX_NS     1000000u
-/* A patient rank naps 1/PATIENCE of its waiting time, up to SLEEP_MAX_NS. A check with TCP costs 20 us of a core or
- * more: hundreds of ranks on one machine that check every millisecond would take the cores from those that have
- * work. */
+/* The naps of a patient rank grow to 1/PATIENCE of the time that it has waited, at most to SLEEP_MAX_NS. One check with
+ * TCP takes 20 us of a core or more: hundreds of ranks on one machine that check every millisecond would keep cores
+ * from the ranks that have work. */
 #define PATIENCE 16
-/* Longest sleeps, in case the sender's transport held a message back; shared memory holds nothing back. */
+/* Longest sleep without a ring: the sender's transport may hold a message back until this rank calls MPI. Shared memory
+ * holds nothing back, so the second limit is higher. */
 #define SLEEP_MAX_NS        20000000u
 #define SLEEP_MAX_SHARED_NS 500000000u
 #define LOOK_NS             1000000u
 #define SPIN_LOOKS          8
-/* Bytes read from the doorbell per turn, so that a sender that rings endlessly does not stop the rank. */
+/* At most this many bytes are read from the doorbell per turn, so that a sender that rings without end does not stop
+ * the rank. */
 #define RINGS_PER_TURN 16
 
 static void on_signal(evutil_socket_t signal, short what, void *context)
@@ -35,7 +37,7 @@ static void on_signal(evutil_socket_t signal, short what, void *context)
     ((struct wait *)context)->drain = true;
 }
 
-/* A signal came before there was a base. */
+/* a drain signal has come before wait_init() */
 static volatile sig_atomic_t drain_early;
 
 static void (*tell_early)(void);
@@ -50,7 +52,7 @@ static void on_early_signal(int signal)
     errno = before;
 }
 
-/* SIGHUP stays ignored if the run was started that way (nohup). */
+/* Should this rank handle the signal? SIGHUP stays ignored if it was ignored when the run was started (nohup). */
 static bool wait_takes(int number)
 {
     struct sigaction action;
@@ -84,7 +86,8 @@ struct event_base *wait_new_base(void)
     struct event_config *config = event_config_new();
     if (config == NULL)
         return NULL;
-    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER); /* Otherwise a timer of 1 ms takes 4. */
+    /* otherwise libevent rounds a timer of 1 ms up to 4 ms */
+    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
     event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
     struct event_base *base = event_base_new_with_config(config);
     event_config_free(config);
@@ -97,7 +100,8 @@ static void sleep_in_base(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
     const struct timeval span = {.tv_sec = (time_t)(span_us / 1000000), .tv_usec = (suseconds_t)(span_us % 1000000)};
     event_add(wait->timer, &span);
     for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
-        /* The event is added only now: it stays until the kernel has looked, and would keep the loop busy. */
+        /* The event is added only for this sleep. The descriptor stays readable until the executor reads it, so the
+         * event would make every other event loop return at once. */
         if (work->event != NULL)
             event_add(work->event, NULL);
     event_base_loop(wait->base, EVLOOP_ONCE);
@@ -184,7 +188,7 @@ void wait_fini(struct wait *wait)
     for (int i = 0; i < DRAIN_SIGNALS; i++) {
         if (wait->signals[i] != NULL)
             event_free(wait->signals[i]);
-        signal(drain_signals[i], SIG_IGN); /* A second signal must not kill a rank that has left. */
+        signal(drain_signals[i], SIG_IGN); /* a second signal must not kill a rank that is leaving */
     }
     if (wait->bell != NULL)
         event_free(wait->bell);
@@ -234,7 +238,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
             sched_yield();
             return true;
         }
-        /* If something is pending, the rank does not poll but continues. */
+        /* If a send or receive is pending, the rank does not poll here but does another turn. */
         for (int i = 0; i < SPIN_LOOKS && !pending && !poll(context); i++)
             ;
         return false;

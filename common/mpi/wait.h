@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting of a rank, with libevent: see wait.c. */
+/* How a rank waits, with libevent: see wait.c. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 struct wait_work {
-    struct event *event; /* owned; NULL: there is no descriptor */
-    const bool *is_away; /* true while the other process works and needs the core */
+    struct event *event; /* owned; NULL if there is no descriptor */
+    const bool *is_away; /* true while the helper process computes and needs the core */
     struct wait *wait;
     struct wait_work *next;
 };
@@ -30,7 +30,7 @@ struct wait {
     bool work_is_ready;
     bool cores_are_free;
     bool far_peers;
-    bool shares_memory; /* messages come through shared memory, and each sender rings the doorbell */
+    bool shares_memory; /* all messages come through shared memory, and each sender rings the doorbell */
     bool patient;       /* no other rank waits for this rank */
     bool drain;
     uint64_t idle_since_ns;
@@ -38,18 +38,19 @@ struct wait {
     uint64_t looked_at_ns;
 };
 
-/* Remembers drain signals until wait_init(). The first signal calls `tell` (or NULL) in its handler. */
+/* Remembers drain signals that come before wait_init(). The first signal calls `tell` (may be NULL) in the signal
+ * handler. */
 void wait_catch_early(void (*tell)(void));
 
 struct event_base *wait_new_base(void);
 
-/* `base` is from wait_new_base() and borrowed; if it is NULL, the wait makes its own. */
+/* `base`: a result of wait_new_base(), borrowed; if it is NULL, this makes a base of its own. */
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base);
 void wait_fini(struct wait *wait);
 
 int wait_watch(struct wait *wait, struct watch *watch);
 
-/* `descriptor` -1: none. The rank does not poll while `*is_away`. */
+/* From now on the rank wakes if `descriptor` is readable (-1: there is none), and does not poll while `*is_away`. */
 int wait_begin_work(struct wait *wait, struct wait_work *work, int descriptor, const bool *is_away);
 void wait_end_work(struct wait_work *work);
 
@@ -65,14 +66,16 @@ static inline void wait_reset(struct wait *wait)
     wait->idle_since_ns = NEVER;
 }
 
-/* Checks signals and timers without waiting, about once per millisecond. */
+/* Handles signals, timers and other events that are due, without waiting; does so at most once per millisecond. */
 void wait_look(struct wait *wait, uint64_t now_ns);
 
-/* Waits while idle: polls, or sleeps until a ring, a signal or `until_ns`. `poll` checks for a message, handles it, and
- * returns true if there was one; it is called once more after the rank is marked as sleeping. Returns true if the core
- * was given away, so that time may have passed. */
+/* Waits while there is nothing to do: polls, or sleeps until the doorbell rings, a signal comes, or the time is
+ * `until_ns`. `poll` checks for a message, handles it, and returns true if there was one; it is also called after the
+ * doorbell flag is set and before the rank sleeps. Returns true if the rank slept or yielded its core, so that the
+ * caller must read the clock. */
 bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context);
 
-/* A separate function, because the system's sched.h and that of the techniques cannot both be included. */
+/* Calls sched_yield(). It has a function of its own because the system's <sched.h> and common/sched/sched.h cannot both
+ * be included in one file. */
 void wait_yield(void);

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Watches the processes of peers on this node, whose end the system reports.
  *
- * Each peer that concerns this rank has a pidfd in one epoll set, which is a single event of the rank's base: a
- * sleeping rank wakes, a computing rank notices it when it checks signals. Without pidfds (an old system, too many open
- * files) the process is checked once per second. All ranks watch the supermaster, and workers watch their master. The
- * rank that serves a worker watches it; after its master is lost this is the supermaster. Workers that exchange
- * boundary data watch each other, because sends to a lost worker would never finish.
+ * Each peer that concerns this rank has a pidfd, and all pidfds are in one epoll set, which is a single event of the
+ * rank's libevent base. So the end of a peer wakes a sleeping rank, and a computing rank notices it when it checks for
+ * signals. If there is no pidfd (an old system, too many open files), the peer's process is checked once per second.
+ * All ranks watch the supermaster, and workers watch their master. A worker is watched by the rank that serves it: its
+ * master or, after the master was lost, the supermaster. Workers that exchange boundary data watch each other, because
+ * sends to a lost worker would never finish.
  *
- * A pid means the same process to all ranks of a node only within one pid namespace (containers may differ): otherwise
- * none is watched, and heartbeats are used as between nodes. Within one namespace, a peer that is not found has ended
- * since its hello. Workers of a set start watching each other when they exchange boundary data. The pid of a worker
- * that was lost long before may be reused by then, but such a worker takes no part.
+ * A pid means the same process to all ranks of a node only if they are in one pid namespace. If they are not, as in
+ * containers, no process is watched, and heartbeats are used as between nodes. In one namespace, a peer whose process
+ * is not found has ended since it sent its hello. Workers of a set begin to watch each other when a loop with boundary
+ * data begins. The pid of a worker that was lost long before may belong to another process by then, but the lost worker
+ * takes no part in that loop.
  *
- * The system does not report stopped processes (SIGSTOP). Other ranks wait for a master, so a stopped master is as bad
- * as a silent one: its watcher checks once per second and kills it after as many checks in a row as heartbeats may be
- * missed. The watcher counts its own checks, so stopping and continuing the whole run ends no rank. A stopped worker is
- * left alone if others can compute its work, which becomes overdue; at the end it is continued (rouse.c). If others may
- * not, as with tasks, or if it has begun to send results, it is killed like a master. */
+ * The system does not report that a process was stopped (SIGSTOP). Other ranks wait for a master, so a stopped master
+ * does the same harm as a master that sends no heartbeats. Therefore each rank that watches the master checks it once
+ * per second, and kills it after MAY_MISS checks in a row have found it stopped. If the whole run is stopped and
+ * continued, no rank is killed, because the watching rank makes no checks meanwhile. A stopped worker is not killed if
+ * others can compute its work, which becomes overdue; it is continued at the end (rouse.c). If no other worker may
+ * compute its work, as with tasks, or if it has begun to send results, it is killed like a master. */
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"
@@ -37,7 +40,8 @@
 #include <unistd.h>
 
 #define ASK_EVERY_NS 1000000000u
-/* The limit of open files is often 1,024, and MPI needs some. If it is lower there are fewer pidfds: ops_mpi.c. */
+/* Processes are often limited to 1,024 open files, and MPI needs some of them. With a lower limit fewer pidfds are
+ * opened: see real_open_process() in ops_mpi.c. */
 #define PIDFDS_MAX    256
 #define ENDS_PER_LOOK 16
 
@@ -174,7 +178,7 @@ static bool is_waited_for(const struct runtime *runtime, unsigned rank)
            (runtime->link_needs != NULL && runtime->link_needs(runtime->link, rank));
 }
 
-/* Several ranks may find the peer stopped; one of them prints it. */
+/* Several ranks may find the same peer stopped; only one of them prints the message. */
 static void end_stopped_peer(struct watch *watch, struct watched *peer)
 {
     struct runtime *runtime = watch->runtime;

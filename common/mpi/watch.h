@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notices the ends of peers' processes on this node: see watch.c. */
+/* Notices that processes of peers on this node have ended: see watch.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,27 +23,29 @@ struct watched {
 
 struct watch {
     struct runtime *runtime;
-    struct watched *peers; /* [count] peers whose end may concern this rank; owned */
+    struct watched *peers; /* [count] peers on this node whose end may concern this rank; owned */
     unsigned count;
-    int set; /* epoll set; readable after a peer has ended */
+    int set; /* epoll set, which becomes readable after a peer has ended */
     uint64_t ask_ns;
 };
 
-/* Opens pidfds of peers that may be watched later. -1: out of memory or files. */
+/* Opens pidfds of all peers that may be watched later. Returns -1 if memory or files run out. */
 int watch_init(struct watch *watch, struct runtime *runtime);
 void watch_fini(struct watch *watch);
 
-/* Call it once per rank. */
+/* Begins to watch a rank. Call it once per rank. */
 void watch_begin(struct watch *watch, unsigned rank);
 
 bool watch_has_ended(const struct watch *watch, unsigned rank);
-/* Another process, whose hello has arrived, has taken the place of the rank. watch_begin() must follow. */
+/* Another process has taken the place of the lost rank and sent its hello: opens the pidfd of the new process.
+ * watch_begin() must follow. */
 void watch_renew(struct watch *watch, unsigned rank);
 
 void watch_look(struct watch *watch);
-/* Makes the epoll set of another thread readable, once per peer, after a peer has ended. */
+/* Adds the pidfds to the epoll set of another thread. That set then becomes readable once for each peer that ends. */
 void watch_add_to(const struct watch *watch, int set);
-/* Returns true, and sets `*rank`, if a peer has ended without leaving in order. May be called by another thread. */
+/* Returns true, and sets `*rank`, if a peer has ended without leaving in order. May be called by any thread. */
 bool watch_has_lost(const struct watch *watch, unsigned *rank);
-/* Once per second, checks peers without a pidfd, and kills stopped peers for which this rank waits. */
+/* Once per second, checks peers that have no pidfd, and kills peers that have been stopped for long while this rank
+ * waits for them. */
 void watch_ask(struct watch *watch, uint64_t now_ns);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The index of a service: a binary tree of what workers hold, and a rope of the workers that wait.
+/* The index of a service: a binary tree of the work that workers hold, and a rope of the workers that wait.
  *
  * Each leaf of the tree has bounds for one worker, each inner node the bounds for all workers below it. A search for
- * the worker with the most work, or for the chunk that is overdue first, skips the nodes whose bounds are worse than
- * the best worker found so far. At a leaf it computes the exact value.
+ * the worker with the most work, or for the chunk that has been overdue longest, skips the nodes whose bounds are worse
+ * than the best worker found so far. At a leaf the search computes the exact value.
  *
- * Most steps search nothing. The first search builds the index from all workers. It is dropped after as many steps
- * without a search as there are workers. While it exists, a worker that changes is marked stale, and the next search
- * updates its leaf first. If two workers share a chunk, a change of one updates the leaves of both. */
+ * Most steps search nothing. The first search builds the index from all workers. The index is dropped after a number of
+ * steps without a search: as many as there are workers. While it exists, a worker that changes is marked stale, and the
+ * next search updates its leaf first. If two workers share a chunk, a change of one updates the leaves of both. */
 #include "common/service/index.h"
 
 #include "common/service/serving.h"
@@ -81,7 +81,7 @@ static struct holding holding_of(const struct service *service, unsigned w)
     return holding;
 }
 
-/* has_slot() may still refuse this worker if memory runs out. */
+/* Is worker `w` idle, with a free slot? has_slot() may still refuse it later, if memory runs out. */
 static bool service_is_free(const struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* In loops with dependencies, the process that assigns adjacent chunks tells their workers about each other.
+/* In loops with dependencies, the process that assigns two adjacent chunks tells the worker of the first chunk which
+ * worker has the second.
  *
  * Why such a run always ends, whatever the order of the requests: a chunk needs only the boundary data of the chunk
  * before it. Chunks are cut in ascending order (the ledger grants the lowest free iterations, and nothing is returned
@@ -9,13 +10,15 @@
  *
  * Consider the lowest unfinished chunk. All chunks before it are finished; their boundary data are sent, or kept until
  * the successor is known.
- * - If it runs, it has its data or will get them: its worker is announced to the worker before it as soon as it is
- *   assigned.
- * - If it is queued at a worker, the chunks before it there are lower, hence finished, and it runs next.
- * - If it is in a pool, that master's workers hold only lower chunks, hence none, and have asked: it is assigned.
- * - If it is not cut, all cut chunks are finished, some worker has asked, and it is cut.
+ * - If it runs, it has its boundary data or will get them: after it was assigned, its worker was announced to the
+ *   worker of the chunk before it.
+ * - If it is queued at a worker, the chunks before it in that queue are lower, hence finished, so it runs next.
+ * - If it is in a pool, that master's workers hold only lower chunks. These are finished, so the workers hold none and
+ *   have requested chunks, and it is assigned.
+ * - If it is not cut, all cut chunks are finished, so some worker has requested a chunk, and it is cut.
  *
- * In each case the run makes progress, and the number of chunks is finite. tests/seeds runs it with random delays. */
+ * In each case the run makes progress, and the number of chunks is finite. tests/seeds runs such loops with random
+ * delays. */
 #include "common/service/serving.h"
 
 #include "common/service/boundary_list.h"
@@ -44,8 +47,8 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     if (first == service->order.first)
         return;
     if (!boundary_list_take(&service->order.ends, first, &before)) {
-        /* The preceding chunk is not known here, so the owner is asked; not if memory ran out, because the end may have
-         * been lost. */
+        /* The worker of the preceding chunk is not known here, so the owner is asked. After memory ran out the owner is
+         * not asked, because the end of that chunk may have been lost here. */
         if (service->ops->neighbour != NULL && !service->out_of_memory)
             service->ops->neighbour(service->owner, &neighbour);
     } else if (before != w)
@@ -61,7 +64,8 @@ static struct range answered_chunk(const struct service *service, unsigned w, un
     return range;
 }
 
-/* The chunks of a step are in no order, so all ends are recorded before any beginning is looked up. */
+/* The chunks of one step are in no order. So a first pass records the ends of all chunks, before a second pass looks up
+ * their beginnings. */
 void service_tell_neighbours(struct service *service, struct actions *actions)
 {
     for (unsigned pass = 0; pass < 2; pass++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Deaths and failures of iterations: see poison.h. Adjacent iterations with the same record share one item. */
+/* The record of iterations at which workers died or the kernel failed: see poison.h. Adjacent iterations with the same
+ * record share one item. */
 #include "common/service/poison.h"
 
 #include "common/util/grow.h"
@@ -34,7 +35,7 @@ static size_t poison_find(const struct poison_set *set, uint64_t iteration)
 
 static int insert(struct poison_set *set, size_t at, const struct poison *item)
 {
-    const struct poison copy = *item; /* `item` may point into the array, which grow() may move. */
+    const struct poison copy = *item; /* `item` may point into the array, which grow() may move */
     struct poison *items = grow(set->items, set->count, &set->capacity, sizeof *items);
     if (items == NULL)
         return -1;

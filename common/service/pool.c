@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The task pool: see pool.h. Two kinds of doubly linked lists run through one array of slots: all chunks by age, and
- * each owner's chunks by age. Chunks that must go in order are in the list of an extra owner that never asks. */
+ * each owner's chunks by age. Chunks that must go in order have an extra owner, `nobody`, for which no worker requests
+ * chunks. */
 #include "common/service/pool.h"
 
 #include "common/util/grow.h"

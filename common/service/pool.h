@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The task pool: chunks that are cut but not handed out, each with the worker that it was cut for.
  *
- * A request gets the oldest chunk cut for its worker, otherwise the oldest of all, so a pool that holds work serves
- * every worker. A chunk that was cut for a faster worker is split first, because a slow worker that took it whole would
- * finish last. Putting and taking are O(1); only pool_init() and pool_reserve() allocate.
+ * A request gets the oldest chunk cut for its worker; if there is none, the oldest chunk of all, so a pool that is not
+ * empty serves every worker. A chunk that was cut for a faster worker is split first: a slow worker that took the whole
+ * chunk would finish long after the others. Putting and taking are O(1); only pool_init() and pool_reserve() allocate.
  *
- * In a loop with dependencies the oldest chunk of all goes first, whichever worker it was cut for. So no chunk is
- * handed out before a chunk that it depends on, and a split leaves its rest behind the part taken. */
+ * In a loop with dependencies a request gets the oldest chunk of all, whichever worker it was cut for. So no chunk is
+ * handed out before a chunk on which it depends. If a chunk is split, its first part is handed out and the rest stays
+ * the oldest chunk. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -17,7 +18,7 @@ struct pool_slot {
     struct range range;
     unsigned owner;
     unsigned older, newer;
-    unsigned owner_older, owner_newer; /* `owner_newer` also links the unused slots */
+    unsigned owner_older, owner_newer; /* `owner_newer` also links the empty slots */
 };
 
 struct pool_list {
@@ -32,10 +33,11 @@ struct pool_owner {
 struct pool {
     struct pool_slot *slots;
     struct pool_owner *own; /* [workers + 1] owned */
-    unsigned nobody;        /* the last index of `own`, for chunks that were cut for no worker */
+    unsigned nobody;        /* the last index of `own`: the owner of chunks that were cut for no worker */
     unsigned room;
     struct pool_list all;
-    unsigned unused; /* head of the list of empty slots; slots from `used` on have never held a chunk */
+    /* first slot in the list of empty slots; slots from `used` on have never held a chunk and are not in the list */
+    unsigned unused;
     unsigned used;
     unsigned count, capacity;
 };
@@ -47,18 +49,19 @@ int pool_reserve(struct pool *pool, unsigned workers);
 
 void pool_add_workers(struct pool *pool, unsigned workers);
 
-/* These two return false if the pool is full. */
+/* pool_put() and pool_put_in_order() return false if the pool is full. */
 bool pool_put(struct pool *pool, unsigned owner, struct range range);
 
-/* Appends a chunk that goes to any worker, in order. If it is split, its rest has at least `least` iterations. */
+/* Appends a chunk that may go to any worker, in the order of the chunks. If it is split later, the rest has at least
+ * `least` iterations. */
 bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, uint64_t least);
 
 /* Takes the next chunk for the worker; returns false if the pool is empty. A chunk that was cut for another worker is
- * split if it is at least twice as large as the latest chunk cut for this worker: the worker gets as many iterations as
- * that latest chunk had, and the rest keeps its place in the pool. */
+ * split if it is at least twice as large as the latest chunk cut for this worker: then this worker gets as many
+ * iterations as its latest chunk had, and the rest keeps its place in the pool. */
 bool pool_take(struct pool *pool, unsigned worker, struct range *range);
 
-/* From the end of the newest chunk of all. Returns false if the pool is empty. */
+/* Takes at most `most` iterations from the end of the newest chunk. Returns false if the pool is empty. */
 bool pool_take_newest(struct pool *pool, uint64_t most, struct range *range);
 
 bool pool_has_own(const struct pool *pool, unsigned worker);

@@ -8,7 +8,7 @@
 
 #define ROUND_TRIP_NS 50000
 
-/* If a round trip is below 1/50 of the time that a refill lasts, no reserve is kept. */
+/* If a round trip is shorter than 1/50 of the time that a refill lasts, the low-water mark is 0. */
 #define REFILL_OVER_ROUND_TRIP 50
 
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty)
@@ -34,8 +34,9 @@ static void set_low_water_mark(struct refills *refills)
     refills->low_water_mark = mark < most ? mark : most;
 }
 
-/* Smooths the time between two chunks handed out. Gaps between the workers' first chunks do not count, because all
- * ranks may start at once. Requests that waited together count as one gap. */
+/* Smooths the time between two chunks handed out. The time until each worker has its first chunk does not count,
+ * because all ranks may start at once. If no time has passed since the last measurement, the chunks handed out
+ * meanwhile count in the next one. */
 void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns)
 {
     if (now_ns == refills->gap_started_ns)
@@ -49,7 +50,8 @@ void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t no
     set_low_water_mark(refills);
 }
 
-/* The first refill waits for the speeds, so its time is no round trip. */
+/* The first refill arrives only after the speeds of the workers are known, so its time does not count as a round
+ * trip. */
 void refills_ask(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open < refills->open_max);
@@ -57,8 +59,8 @@ void refills_ask(struct refills *refills, uint64_t now_ns)
     refills->asked_at_ns[last] = refills->gap_started_ns > 0 ? now_ns : UNKNOWN;
 }
 
-/* The time of a parked refill is no round trip, because the refill waited for work. How long the first refill lasted is
- * unknown. */
+/* The time of a parked refill does not count as a round trip, because the refill waited for work. When the first refill
+ * arrives, it is not known yet how long a refill lasts. */
 void refills_take(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open > 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that is handed out again: work of lost workers, and second copies of overdue chunks. A run without failures pays
- * nothing: memory is allocated at the first loss, and overdue chunks are searched for only if workers wait and nothing
- * else is left. */
+/* Work that is handed out again: work of lost workers, and second copies of overdue chunks. A run without failures does
+ * not pay for this: memory is allocated at the first loss, and the service searches for overdue chunks only if workers
+ * wait and nothing else is left. */
 #include "common/service/serving.h"
 
 #include "common/service/poison.h"
@@ -74,7 +74,7 @@ void service_put_requeued(struct service *service, const struct range *range, ui
 {
     void *items = service->requeued.items;
     struct requeued *last = service->requeued.count > 0 ? &service->requeued.items[service->requeued.count - 1] : NULL;
-    /* The two ranges are parts of one chunk. */
+    /* the two ranges are adjacent parts of one chunk */
     if (last != NULL && last->range.first + last->range.count == range->first) {
         last->range.count += range->count;
         return;
@@ -94,7 +94,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     struct poison poison;
     bool any = false;
     if (service->state == SERVICE_ENDING || service->dependent)
-        return false; /* No worker is served any more, or the loss ends the run. */
+        return false; /* at the end no worker is served any more; in a loop with dependencies a loss ends the run */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {
@@ -129,9 +129,9 @@ static bool another_is_idle(const struct service *service, unsigned w)
     return false;
 }
 
-/* Returns when worker `w`, on which the range failed, may get it again. If no other worker is idle, the time counts
- * from the last failure on this service: another worker may repeatedly get the range and return it, and that must not
- * restart the wait. */
+/* Returns when worker `w`, on which the range failed, may get it again. If no other worker is idle, the waiting time
+ * begins at the last failure on this service, not when the range was requeued: another worker may repeatedly get the
+ * range and return it, and that must not begin the waiting time again. */
 static uint64_t kept_until_ns(struct service *service, unsigned w, const struct requeued *requeued)
 {
     if (service->failed_ns == NEVER)
@@ -140,9 +140,9 @@ static uint64_t kept_until_ns(struct service *service, unsigned w, const struct 
     return ELSEWHERE_NS + (by_itself ? requeued->since_ns : service->failed_ns);
 }
 
-/* Returns how many iterations at the beginning of `requeued` worker `w` may get now. None if they are reserved for
- * another worker, or if a worker died at them and `w` still holds a chunk: if `w` died too, the cause would be
- * unclear. */
+/* Returns how many iterations at the beginning of `requeued` worker `w` may get now. Returns 0 if they are reserved for
+ * another worker, or if a worker died at them and `w` still holds a chunk: if `w` died too, it would be unclear which
+ * chunk was the cause. */
 static uint64_t may_take(struct service *service, unsigned w, const struct requeued *requeued, uint64_t now_ns,
                          bool *isolated)
 {
@@ -167,8 +167,8 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
     return 0;
 }
 
-/* Takes from the oldest requeued range that worker `w` may get, at most as much as the latest chunk cut for it, because
- * it may be the slowest worker of all. */
+/* Takes iterations of the oldest requeued range that worker `w` may get: at most as many as the latest chunk cut for
+ * `w` had, because `w` may be the slowest worker of all. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated)
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
@@ -268,9 +268,9 @@ void service_leave_queue(struct service *service, unsigned w)
     service->workers[w].asks = 0;
 }
 
-/* Lists the iterations that the worker may have computed when it died, oldest chunk first. With threads any chunk that
- * it held counts. Iterations whose results come from another worker are not blamed. Returns the number of ranges, at
- * least one, which may be empty. */
+/* Records a death for the iterations that the lost worker may have been computing, and lists them in `running`, the
+ * oldest chunk first. If the worker has threads, this includes every chunk that it held. Iterations for which another
+ * worker's results count are left out. Returns the number of ranges, at least one; the first range may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
     const struct grant *oldest = service_running_grant(worker);
@@ -306,7 +306,8 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0)
             continue;
-        const struct range rest = rest_of(grant); /* service_stored() handles the results that have arrived. */
+        /* excludes results that have arrived: for these service_stored() will be called */
+        const struct range rest = rest_of(grant);
         service_note_rest(service, CHUNK_LOST, w, grant);
         service_unshare(service, grant);
         if (grant->copy_owner == OWNER_VERIFY)
@@ -323,9 +324,10 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     service->count.gone++;
     service->count.aside -= worker->is_aside;
     if (service->requeued.count > 0 || service_has_vain_recall(service))
-        service->news |= SERVICE_RETURNED; /* The requeued work may have been reserved for this worker. */
+        service->news |= SERVICE_RETURNED; /* requeued work may have been reserved for the lost worker */
     if (service->verify.held > 0)
-        service->verify.close_due_ns = now_ns; /* This may have been the only worker left for a verification. */
+        /* the lost worker may have been the last one that could compute a verification */
+        service->verify.close_due_ns = now_ns;
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
         void *items = service->losses.items;
@@ -387,7 +389,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     if (running->count == 0)
         return;
     service->recall.assigned_at_futile = NEVER;
-    service->lease.due_ns = 0; /* The last search for overdue chunks may have found no chunk at all. */
+    service->lease.due_ns = 0; /* the last search for overdue chunks may have found that there are no chunks at all */
     worker->chunks_assigned = 1;
     worker->holds = 1;
     worker->heard_ns = now_ns;
@@ -404,8 +406,8 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_stop_loser(service, w, actions);
 }
 
-/* Declares workers lost that have not left. If ranks share few cores many leave slowly, so it waits while some still
- * leave. */
+/* Declares all workers lost that have not left in time. If ranks share few cores, many of them leave slowly; so after a
+ * late END this waits longer as long as some workers still leave. */
 static void take_for_lost(struct service *service, uint64_t now_ns)
 {
     bool more_left = service->count.gone > service->leaving.gone_at_look;
@@ -424,7 +426,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
     service->elsewhere_due_ns = NEVER;
     service_give_up_late_recalls(service, now_ns, actions);
     service_verify_expire(service, now_ns);
-    service->lease.due_ns = 0; /* A waiting worker may have had no slot at the last search. */
+    service->lease.due_ns = 0; /* at the last search for overdue chunks, a waiting worker may have had no free slot */
     if (service->state == SERVICE_ENDING)
         take_for_lost(service, now_ns);
     else
@@ -448,7 +450,7 @@ static double expected_ns(const struct served *worker, const struct grant *grant
     return iteration_ns * (double)grant->count;
 }
 
-/* More than thirty years. Without this limit, a time that a rank reports could overflow the sum. */
+/* More than thirty years. The limit keeps a time that a rank reports from overflowing the sum. */
 #define SPAN_MAX_NS 1e18
 
 static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
@@ -457,7 +459,8 @@ static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
                                       : since_ns + (uint64_t)(span_ns < SPAN_MAX_NS ? span_ns : SPAN_MAX_NS);
 }
 
-/* A chunk queued behind the running chunk begins when that ends. */
+/* Returns when the lease of a chunk ends. A chunk that is queued behind the running chunk begins when the running chunk
+ * ends. */
 static uint64_t lease_end_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
@@ -477,8 +480,8 @@ uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns)
     return heard_ns == NEVER ? NEVER : silent_ns(service, heard_ns, SILENCE_FACTOR_ASKED);
 }
 
-/* Speeds are not used with verification: the fastest worker may not be allowed to compute a given part, so all workers
- * take turns. */
+/* Speeds are not used if results are verified: the fastest worker may not compute every part, so all workers take
+ * turns. */
 void service_note_speeds(struct service *service, const double *mean_s)
 {
     double least_s = mean_s[0], most_s = mean_s[0];
@@ -494,14 +497,15 @@ void service_note_speeds(struct service *service, const double *mean_s)
 void service_note_growth(struct service *service, bool may_grow)
 {
     if (service->may_grow && !may_grow)
-        service->elsewhere_due_ns = 0; /* This step may have served already. */
+        service->elsewhere_due_ns = 0; /* serve in a later step, because this step may have served already */
     service->may_grow = may_grow;
     service->lease.due_ns = 0;
 }
 
-/* Would a copy on the much faster `taker` finish first? How long the running iteration still takes is unknown; with
- * heavy-tailed costs its expected rest is as long as its past. The taker repeats what the worker did of the grant
- * before it was last heard, unless only one iteration is left. */
+/* Is `taker` so much faster that its copy would probably finish first? How long the running iteration still takes is
+ * unknown; if costs are heavy-tailed, the expected remaining time is as long as the elapsed time. The taker would
+ * repeat the iterations that the worker has computed since the grant began and up to the worker's last message, unless
+ * only one iteration is left. */
 static bool would_overtake(const struct service *service, const struct served *taker, const struct served *worker,
                            const struct grant *grant)
 {
@@ -514,16 +518,17 @@ static bool would_overtake(const struct service *service, const struct served *t
 
 struct search {
     unsigned taker;
-    double mean_ns;    /* of all workers; 0: unknown */
-    bool may_overtake; /* nothing is left to recall, so the copy keeps the faster worker from no other work */
+    double mean_ns;    /* mean time of an iteration over all workers; 0: unknown */
+    bool may_overtake; /* nothing is left to recall, so a copy would not keep the faster worker from other work */
     struct grant *grant;
     unsigned worker;
     uint64_t end_ns;
     bool is_for_others;
 };
 
-/* Returns when the grant may be copied. A worker that reported its whole chunk as begun has one iteration left. A
- * worker that cannot be asked, because another has the chunk too, may compute all of it without a message. */
+/* Returns when the grant may be copied. If the worker has reported that its whole chunk has begun, one iteration is
+ * left. If it cannot be asked, because another worker has the chunk too, it may compute the whole chunk without sending
+ * a message. */
 static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
                             const struct search *search)
 {
@@ -538,10 +543,10 @@ static uint64_t copy_due_ns(const struct service *service, const struct served *
                      iterations * (worker->recall >= RECALL_LATE ? SILENCE_FACTOR_ASKED : SILENCE_FACTOR));
 }
 
-/* Returns the time limit for workers to leave. A computing worker stops at once, or after the drain time, but only when
- * its executor looks at messages: perhaps after an iteration, which is no longer than the whole chunk should take. A
- * drain cannot wait for that, and after a LATE END the results are not needed. If no chunk was assigned, a worker that
- * has not asked may still be probing. */
+/* Returns the time limit for workers to leave after an END. A computing worker stops at once, or after the drain time,
+ * but only when its executor next looks at messages. That may be after an iteration, which is assumed to take no longer
+ * than the whole chunk should take. A drain does not wait for that long, and after an END with `late` the results are
+ * not needed. If no chunk was assigned yet, a worker that has not sent a request may still be probing. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
 {
     if (end->drain)
@@ -583,8 +588,9 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
     return other_end > end ? other_end : end;
 }
 
-/* Is this the less promising of two copies: that of the much slower worker, otherwise the newer copy? The older copy is
- * expected to finish first unless its worker hangs, so a third worker replaces the newer copy. */
+/* Of two copies of a chunk, is this the one that will probably finish later? It is the copy of the much slower worker;
+ * if neither is much slower, the newer copy, because the older copy finishes first unless its worker hangs. A third
+ * worker replaces this copy. */
 static bool is_second_choice(const struct service *service, unsigned v, const struct grant *grant)
 {
     if (grant->copy_owner != OWNER_UNDECIDED)
@@ -631,7 +637,8 @@ static uint64_t last_heard_ns(const struct served *worker, const struct grant *g
     return grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
 }
 
-/* Of two copies, the copy whose worker was heard later counts, because both must be overdue. */
+/* Enters the grant into the bounds. If there are two copies, the later of the two times counts, because both copies
+ * must be overdue before a third is made. */
 static void hold_grant(const struct service *service, unsigned w, const struct grant *grant, struct holding *holding)
 {
     const struct served *worker = &service->workers[w];
@@ -682,8 +689,9 @@ static uint64_t no_sooner_ns(const struct service *service, const struct holding
     return heard_ns < asked_ns ? heard_ns : asked_ns;
 }
 
-/* None of the `width` workers below node `i`, from worker `first` on, has a chunk that is due before `due_ns`.
- * Verifications are included even if `taker` may not compute them: see service_find_overdue(). */
+/* Searches the `width` workers below node `i` of the tree, which begin with worker `first`. None of them has a chunk
+ * that is due before `due_ns`. The search includes verifications that `taker` may not compute, because
+ * service_find_overdue() must know whether there are any. */
 static void look_below(struct service *service, unsigned i, unsigned first, unsigned width, uint64_t due_ns,
                        struct search *search)
 {
@@ -736,7 +744,8 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    if (old->copy_owner == OWNER_UNDECIDED) { /* Both copies are overdue: the less promising copy is dropped. */
+    /* both copies are overdue: drop the one that will probably finish later */
+    if (old->copy_owner == OWNER_UNDECIDED) {
         other_copy(service, old)->copy_owner = OWNER_OTHER;
         service_note_change(service, old->other_worker);
         service_stop_loser(service, old->other_worker, actions);
@@ -832,8 +841,8 @@ static void fail_piece(struct service *service, const struct iterations_failed *
         service_requeue(service, &(struct range){piece->first, piece->count}, now_ns);
 }
 
-/* Leaves the iterations to the other worker that has the chunk. Returns false if there is none, or if the iterations
- * are given up and this worker's results count. */
+/* Leaves the failed iterations to the other worker that has the chunk. Returns false if no other worker has it, or if
+ * the iterations are given up and this worker's results count. */
 static bool leave_to_other_copy(struct service *service, unsigned w, struct grant *grant,
                                 const struct iterations_failed *piece, struct actions *actions)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue as a treap: see rope.h. The priority of an item is a mix of its number, so the same calls give the same
- * tree. */
+/* A queue as a treap: see rope.h. The priority of an item is a hash of its number and not random, so the same calls
+ * give the same tree. */
 #include "common/service/rope.h"
 
 #include "common/util/grow.h"
@@ -132,7 +132,7 @@ unsigned rope_length(const struct rope *rope)
     return size_of(rope, rope->root);
 }
 
-/* The new item is not able, so it changes only the sizes of the subtrees above it. */
+/* The new item is not marked as able, so only the sizes of the subtrees above it change. */
 void rope_push(struct rope *rope, unsigned item)
 {
     assert(item < rope->room && !rope_has(rope, item) && "an item is in the line once");
@@ -233,7 +233,7 @@ unsigned rope_at(const struct rope *rope, unsigned place)
     }
 }
 
-/* Cheaper than split and join. */
+/* For one item, removing and appending it is cheaper than split() and join(). */
 static void turn_one(struct rope *rope)
 {
     const unsigned front = rope_pop(rope);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue of numbered items, as a treap ordered by position. All operations take O(log n). An item may be marked as
- * able and has a time; the rope finds the first able item and the able item with the least time. Only rope_reserve()
- * allocates memory. */
+/* A queue of numbered items, as a treap ordered by position. All operations take O(log n). Each item has a time and a
+ * mark, able or not able; the rope finds the first able item, and the able item with the least time. Only
+ * rope_reserve() allocates memory. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct rope_node {
     unsigned able;
     bool is_able;
     double time_s;
-    double least_s; /* of the able items in this subtree; INFINITY: there are none */
+    double least_s; /* least time of the able items in this subtree; INFINITY: no item is able */
 };
 
 struct rope {
@@ -37,12 +37,12 @@ static inline bool rope_has(const struct rope *rope, unsigned item)
     return rope->nodes[item].size > 0;
 }
 
-/* Appends an item that is not in the queue; it is not able until rope_mark(). */
+/* Appends an item that is not in the queue. It is not able until rope_mark() marks it. */
 void rope_push(struct rope *rope, unsigned item);
 
 unsigned rope_at(const struct rope *rope, unsigned place);
 
-/* The queue must not be empty. rope_pop() also removes the item. */
+/* Both return the first item; rope_pop() also removes it. The queue must not be empty. */
 unsigned rope_front(const struct rope *rope);
 unsigned rope_pop(struct rope *rope);
 void rope_remove(struct rope *rope, unsigned item);

@@ -123,7 +123,7 @@ static void release_chunk(struct service *service, struct served *worker)
     service->count.busy -= worker->holds == 0;
 }
 
-/* Keeps functions for rare events out of the usual path of a chunk. */
+/* For functions that are called only for rare events: keeps them out of the usual path of a chunk. */
 #define RARELY  __attribute__((noinline, cold))
 #define TRACING __attribute__((noinline))
 
@@ -141,7 +141,7 @@ TRACING void service_trace_part(const struct service *service, enum trace_record
     trace_note(service->trace);
 }
 
-/* The chunk may be empty, if the iterations at its end failed. */
+/* Ends a chunk whose results are all stored. It may be empty by now, if the iterations at its end failed. */
 static void commit_grant(struct service *service, unsigned w, struct grant *grant)
 {
     const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest, false};
@@ -151,7 +151,8 @@ static void commit_grant(struct service *service, unsigned w, struct grant *gran
         service->ops->committed(service->owner, &whole);
 }
 
-/* Results of lost workers are ignored. */
+/* Commits a part in a loop with dependencies. If the part's worker was lost, its grant is gone and the part is
+ * ignored. */
 RARELY static void commit_whole(struct service *service, const struct part *part)
 {
     struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
@@ -164,7 +165,7 @@ RARELY static void commit_whole(struct service *service, const struct part *part
         commit_grant(service, part->worker, grant);
 }
 
-/* A third computation is traced as dropped: its iterations were traced as stored before. */
+/* The part of a third computation is traced as dropped, because the same iterations were traced as stored before. */
 TRACING static void trace_commit(struct service *service, const struct part *part)
 {
     const bool is_third = service->verify.disputed > 0 && service_is_third(service, part);
@@ -263,7 +264,8 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
-/* If results are not collected and no other worker has the chunk, this record also says that all of it is stored. */
+/* If results are not collected and no other worker has the chunk, the trace record says that the whole chunk is stored,
+ * and no further record follows. */
 TRACING static void trace_completion(const struct service *service, unsigned w, struct grant *grant,
                                      const struct request *request)
 {
@@ -283,8 +285,8 @@ TRACING static void trace_completion(const struct service *service, unsigned w, 
     trace_note(service->trace);
 }
 
-/* The technique does not learn from chunks with failures, or whose results come from another worker. Returns the same
- * as service_message(). */
+/* Handles the completion of a chunk. The technique does not learn from a chunk with failures, or from one for which
+ * another worker's results count. Returns the same values as service_message(). */
 static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
                           struct error *error)
 {
@@ -354,15 +356,15 @@ static void list_completions(const struct message *message, struct completions *
     }
 }
 
-/* Is the worker's next slot taken by a chunk whose results have not arrived? This happens if many chunks were assigned
- * and recalled; the worker then gets no chunk. */
+/* Is the worker's next slot occupied by a chunk whose results have not arrived? Then the worker gets no chunk. This can
+ * happen if many chunks were assigned and recalled. */
 static bool lacks_slot(struct served *worker)
 {
     return worker->asks > 0 && grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0;
 }
 
-/* Completions are recorded first, so that a learning technique knows them. The answer is sent before the results are
- * stored, because the worker may be waiting for it. */
+/* Completed chunks are recorded before new chunks are assigned, so that a learning technique knows them. The worker is
+ * served before its results are stored, because it may be waiting for the next chunk. */
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                            struct actions *actions, struct error *error)
 {
@@ -374,7 +376,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if ((refused = complete_chunk(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
     if (worker->gone)
-        return 1; /* The worker was declared lost and has woken: chunks given to it now would never be taken back. */
+        return 1; /* the worker was declared lost but is alive: chunks that it got now would never be requeued */
     note_load(service, w, message->request.load);
     if (service->state == SERVICE_SERVING) {
         const unsigned asks = message->request.asks;
@@ -396,9 +398,12 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if (service_take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
             return -1;
     }
-    service_note_change(service, w); /* The index may have been updated for this worker while it was served. */
+    /* While the worker was served, its leaf in the index may have been updated; so the worker is marked as changed
+     * again. */
+    service_note_change(service, w);
     if (lacked_slot && !lacks_slot(worker))
-        /* Workers are served again at once, but in a later step: the ASSIGNs of this step point into `more`. */
+        /* Workers are served again as soon as possible, but in a later step, because the ASSIGNs of this step point
+         * into `more`. */
         service->elsewhere_due_ns = now_ns;
     if (service->verify.queued > 0)
         serve_verifications(service, now_ns, actions);
@@ -422,8 +427,9 @@ static int receive_result(struct service *service, unsigned w, uint64_t now_ns, 
     return 0;
 }
 
-/* The next iterations of a chunk are finished without a result. In a loop with dependencies the message may name any
- * iterations of the chunk that the worker will retry. The owner calls service_serve() afterwards. */
+/* The iterations after those received are finished without a result. In a loop with dependencies the message may
+ * instead name any iterations of the chunk; the worker will then retry them. The owner calls service_serve()
+ * afterwards. */
 static int receive_iterations_failed(struct service *service, unsigned w, uint64_t now_ns,
                                      const struct iterations_failed *failure, struct actions *actions,
                                      struct error *error)
@@ -443,7 +449,7 @@ static int receive_iterations_failed(struct service *service, unsigned w, uint64
                          failure->id);
     grant->flawed = true;
     service_note_part(service, CHUNK_FAILED, w, grant->chunk, failure->first, failure->count);
-    /* The rest becomes a chunk of its own. */
+    /* The failed iterations are cut off the end of the chunk; the iterations before them are committed as one chunk. */
     if (service->dependent && grant->received + failure->count == grant->count) {
         grant->count = grant->received;
     } else {
@@ -581,7 +587,7 @@ static inline void send_answer(const struct service *service, unsigned w, struct
                  });
 }
 
-/* The ASSIGNs go first, so that a worker has its chunk when it is told of its neighbour. */
+/* The ASSIGNs are sent first, so that a worker has its chunk before it is told which worker has the next chunk. */
 RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
 {
     for (unsigned i = 0; i < service->step.answered_count; i++)
@@ -622,17 +628,17 @@ RARELY static bool widen(struct service *service, struct served *worker)
     return true;
 }
 
-/* Does the worker compute iterations at which workers have died? It gets no other chunk then: if it dies with two, the
- * cause is unclear. */
+/* Does the worker compute iterations at which workers have died? Then it gets no other chunk: if it died with two
+ * chunks, it would be unclear which one was the cause. */
 RARELY static bool holds_suspects(const struct service *service, struct served *worker)
 {
     const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
     return running != NULL && service_wants_care(service, running);
 }
 
-/* May the worker get a chunk now? Not if its results lag GRANTS_MAX chunks behind, if it has a chunk that must run
- * alone, or if other workers have not had their first chunk. Nor if it owes an answer to a RECALL: the new chunk could
- * be the end of a chunk that it already has and returns in part. */
+/* May the worker get a chunk now? Not if GRANTS_MAX of its chunks have results outstanding, if it has a chunk that must
+ * run alone, or if it holds a chunk while other workers have not had their first. Also not if it owes an answer to a
+ * RECALL: the new chunk might end where a chunk ends that it holds already and returns in part. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -658,8 +664,8 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
     return true;
 }
 
-/* A range with poisoned iterations is requeued instead, except in a loop with dependencies, whose chunks keep their
- * order. */
+/* Assigns a range that may contain iterations with deaths or failures. If it does, the range is requeued instead,
+ * except in a loop with dependencies, whose chunks must keep their order. */
 RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range,
                                  enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
 {
@@ -741,7 +747,7 @@ TRACING static enum chunk_reason reason_of_pool(const struct service *service, u
                                                                 : CHUNK_REASON_OTHER;
 }
 
-/* How many chunks of the pool may be requeued for other workers before this worker has to wait. */
+/* At most this many chunks of the pool are requeued for other workers before this worker has to wait. */
 #define TRIES_MAX 16
 
 static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
@@ -811,7 +817,7 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service->lease.due_ns > look_ns)
-        service->lease.due_ns = look_ns; /* If a worker hangs with a verification, no other event may come. */
+        service->lease.due_ns = look_ns; /* if a worker hangs with a verification, no other event may cause a step */
 }
 
 /* Returns how many workers wait before the first idle one, without the first `skipped`. If speeds are known, moves the
@@ -877,7 +883,8 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
         service_give_up_late_recalls(service, now_ns, actions);
         service_release_copies(service, now_ns);
         if (service->recall.count > 0)
-            /* Workers are served again at once, but in a later step: the ASSIGNs of this step point into `more`. */
+            /* Workers are served again as soon as possible, but in a later step, because the ASSIGNs of this step point
+             * into `more`. */
             service->elsewhere_due_ns = now_ns;
         service_recall(service, now_ns, actions);
     }
@@ -891,7 +898,7 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service_recalls(service))
-        service_recall(service, now_ns, actions); /* Part of a new copy may be recalled as well. */
+        service_recall(service, now_ns, actions); /* a part of a new copy may be recalled too */
 }
 
 RARELY static void explain_wait(const struct service *service, const struct event *event)
@@ -906,7 +913,7 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
-/* Can only an idle worker get work now, because all that is left is reserved for idle workers or for first chunks? */
+/* Can only an idle worker get work now? True if all work left is reserved for idle workers or for first chunks. */
 static bool is_for_free_ones(const struct service *service)
 {
     if (service->count.beginners > 0 && service_recalls(service))
@@ -955,7 +962,8 @@ RARELY static void count_plenty(struct service *service)
         service_index_end(service);
 }
 
-/* Returns true if no other worker can get anything either. */
+/* Returns true if no other waiting worker can get work either. Sets `*has_nothing` to whether no requeued or recalled
+ * work is left. */
 RARELY static bool is_out_of_work(const struct service *service, const struct event *event, bool *has_nothing)
 {
     if (service->state == SERVICE_ENDING)
@@ -1007,7 +1015,8 @@ void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, str
     service->count.aside++;
     service->count.beginners -= worker->chunks_assigned == 0;
     if (service->verify.held > 0)
-        service->verify.close_due_ns = now_ns; /* This may have been the only worker left for a verification. */
+        /* the worker put aside may have been the last one that could compute a verification */
+        service->verify.close_due_ns = now_ns;
     service_stop_loser(service, w, actions);
 }
 
@@ -1045,7 +1054,7 @@ void service_stored(struct service *service, const struct event *event, struct a
     if (event->lost && !service_is_third(service, part))
         service_requeue(service, &(struct range){part->first, part->count}, event->now_ns);
     else if (event->lost)
-        ; /* another worker computes all of it */
+        ; /* another worker computes the whole part */
     else if (event->text == NULL)
         commit(service, part);
     else

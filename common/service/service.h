@@ -2,20 +2,22 @@
 /* Serving workers: the request queue, the task pool, the grants of each worker, and the collection of results. A master
  * serves its own workers with it; in the central topology the supermaster serves all workers.
  *
- * The owner fills the pool and is told what has been stored. The way of a chunk: pool, ASSIGN (it is now a grant),
- * REQUEST with DONE, STORE or COLLECT of its results if the job has an output, committed. Nothing is allocated per
- * chunk.
+ * The owner fills the pool and is told which iterations are done. A chunk goes through these stages: in the pool;
+ * assigned by an ASSIGN (it is now a grant); reported as finished by a REQUEST; its results stored (ACTION_STORE or
+ * ACTION_COLLECT), if the job has an output; committed. No memory is allocated per chunk.
  *
  * Work of a lost worker, and iterations that failed, are requeued and handed out before anything else; failed
- * iterations go to another worker if there is one. Deaths and failures are recorded in `poisons`: iterations at which
- * workers died are run in a child process, or alone if the kernel cannot run there, so that the guilty iteration is
- * found and kills nothing else. After too many deaths or failures they are given up.
+ * iterations go to another worker if there is one. Deaths and failures are recorded in `poisons`. Iterations at which
+ * workers died are run in a child process, or one at a time if the kernel cannot run in a child process; so the
+ * iteration that causes the deaths is found and kills nothing else. After too many deaths or failures, iterations are
+ * given up.
  *
- * When nothing is left to hand out, work that has not begun is recalled and given to idle workers: see recall.c. When
- * all has begun, the work of a worker that has been silent for too long is copied to another. The copy that sends
- * results first counts; the results of the other are dropped, and its worker stops at its next iteration. At any time
- * every iteration is in exactly one place: in the pool, with one worker whose results count (or with two that have sent
- * none of them yet), on its way to the disk, requeued, recalled, or committed. */
+ * After all work is handed out, work that has not begun is recalled and given to idle workers: see recall.c. After all
+ * work has begun, the work of a worker that has been silent for too long is copied to another worker. The results of
+ * the worker that sends results first count; those of the other are dropped, and that worker stops at its next
+ * iteration. At any time each iteration is in exactly one of these places: in the pool; with one worker whose results
+ * count, or with two workers that have sent none of its results yet; on its way to the disk; requeued; recalled; or
+ * committed. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -33,10 +35,10 @@
 #define GRANTS_MAX   (2 * ASKS_MAX)
 #define GRANTS_LEAST 4
 
-/* After this many deaths of workers, iterations are run in a child process. */
+/* After this many deaths of workers at the same iterations, these iterations are run in a child process. */
 #define ISOLATED_DEATHS 2
-/* After this many deaths, iterations are given up. In a loop with dependencies each death ends the run, so the limit is
- * the number of starts that --restarts allows by default. */
+/* After this many deaths of workers at the same iterations, these iterations are given up. In a loop with dependencies
+ * each death ends the run, so the limit is the number of starts that --restarts allows by default. */
 #define DEATHS_MAX           3
 #define DEPENDENT_DEATHS_MAX 4
 
@@ -44,38 +46,39 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 {
     return poison->deaths >= (are_dependent ? DEPENDENT_DEATHS_MAX : DEATHS_MAX) || poison->failures > retries;
 }
-/* For this time after a failure, only other workers get the failed iterations. */
+/* For this time after a failure, the failed iterations are given to other workers only. */
 #define ELSEWHERE_NS 1000000000u
-/* While work may be recalled, a worker answers at the end of an iteration. Its grants are copied after it has been
- * silent for a multiple of the longest iteration so far: SILENCE_FACTOR if it has one iteration left,
- * SILENCE_FACTOR_ASKED if it owes an answer; but not before SILENCE_MIN_NS. */
+/* If work may be recalled, a worker answers at the end of an iteration. Its grants are copied if it has been silent for
+ * a multiple of the longest iteration so far, but at least for SILENCE_MIN_NS. The factor is SILENCE_FACTOR if one
+ * iteration is left, and SILENCE_FACTOR_ASKED if the worker owes an answer to a RECALL. */
 #define SILENCE_FACTOR       2
 #define SILENCE_FACTOR_ASKED 4
 #define SILENCE_MIN_NS       10000000u
-/* A worker faster by this factor may copy a grant after the shortest silence. */
+/* A worker that is faster by this factor may copy a grant after a silence of only SILENCE_MIN_NS. */
 #define FASTER_FACTOR 1.75
-/* The lease of a chunk is this many times its expected duration; the chunk is overdue after it. Used while work is not
- * recalled. */
+/* Used if work is not recalled: the lease of a chunk is this many times the chunk's expected duration. After its lease
+ * the chunk is overdue. */
 #define LEASE_FACTOR 10
-/* Lower limit of a lease, because a core may be busy with something else for a while. */
+/* Lower limit of a lease: other processes may occupy a worker's core for a while. */
 #define LEASE_MIN_NS 10000000000u
-/* The lease until a first chunk is finished: before that, the duration of chunks is unknown. */
+/* The lease if no chunk has finished yet, because the expected duration of a chunk is then unknown. */
 #define LEASE_UNKNOWN_NS 60000000000u
-/* Time between two searches for an overdue chunk if no idle worker could get a copy. */
+/* Time between two searches for an overdue chunk, if no idle worker could get a copy at the first. */
 #define LEASE_LOOK_NS 5000000u
-/* A worker is declared lost if it has not left this long after it could have: see service_leave_due_ns(). */
+/* A worker is declared lost if it has not left this long after the time at which it could have left: see
+ * service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
-/* Instead of LEAVE_NS after an END with `late`. The time begins again while other workers leave. */
+/* Replaces LEAVE_NS after an END with `late`. The waiting time begins again as long as other workers leave. */
 #define LEAVE_LATE_NS 150000000u
 
-/* Value of `record_bytes` if results may have any size. */
+/* Value of `record_bytes` if the results of an iteration may have any size. */
 #define RECORD_VARIABLE UINT64_MAX
 
 enum copy_owner {
     OWNER_SELF,
-    OWNER_UNDECIDED, /* two workers have a copy; the first one to send results decides */
-    OWNER_OTHER,     /* results of the other worker count; those of this worker are dropped */
-    OWNER_VERIFY,    /* results of this worker are only compared with stored ones: see verify.h */
+    OWNER_UNDECIDED, /* two workers have a copy; the results of the first one to send any will count */
+    OWNER_OTHER,     /* the other worker's results count; those of this worker are dropped */
+    OWNER_VERIFY,    /* this worker's results are only compared with stored results: see verify.h */
 };
 
 struct grant {
@@ -83,7 +86,7 @@ struct grant {
     uint64_t received; /* number of iterations whose results were announced */
     uint64_t stored;   /* number of iterations whose results were stored or dropped */
     uint64_t since_ns;
-    uint32_t chunk; /* number of the chunk; 0: the slot is unused */
+    uint32_t chunk; /* number of the chunk among those of its worker; 0: the slot is empty */
     bool computed;
     uint8_t copy_owner;
     bool flawed : 1;
@@ -92,34 +95,36 @@ struct grant {
     bool is_told_whole : 1;
     union {
         struct {
-            /* OWNER_UNDECIDED: worker and chunk of the other copy. OWNER_VERIFY: `other_worker` is an index in the list
-             * of verifications, and `other_chunk` is unused. */
+            /* If OWNER_UNDECIDED: worker and chunk of the other copy. If OWNER_VERIFY: `other_worker` is an index in
+             * the list of verifications, and `other_chunk` is not used. */
             uint32_t other_worker, other_chunk;
         };
-        uint64_t digest; /* in a loop with dependencies, where no chunk is copied: digest of the stored results */
+        /* only in a loop with dependencies, where no chunk is copied: digest of the results stored so far */
+        uint64_t digest;
     };
 };
 
 enum recall_state {
     RECALL_POSSIBLE,
     RECALL_FUTILE,
-    RECALL_LATE, /* a RECALL was sent; the service no longer waits for the answer */
+    RECALL_LATE, /* a RECALL was sent, but the service no longer waits for the answer */
     RECALL_SENT,
-    RECALL_OUTDATED, /* like RECALL_SENT, but the worker has got more chunks since the RECALL */
+    RECALL_OUTDATED, /* like RECALL_SENT, but the worker has been assigned more chunks since the RECALL */
 };
 
 struct served {
     unsigned holds;
-    unsigned asks; /* number of chunks that the worker has requested and not got yet */
+    unsigned asks; /* number of chunks that the worker has requested and not been assigned yet */
     uint32_t chunks_assigned;
     bool present;
     bool gone;
     uint8_t recall;
-    uint8_t owed; /* number of RETURNED messages that the worker must still send: see service_check() */
+    uint8_t owed; /* number of RETURNED messages that are still expected from the worker: see service_check() */
     bool recalled_all;
     bool shuns_verifications;
-    bool is_aside; /* the worker gets no more chunks and is not in the queue: see service_put_aside() */
-    bool is_wrong; /* two other workers agree that its results are wrong; the owner does not know it yet */
+    bool is_aside; /* the worker gets no more chunks and does not wait in the queue: see service_put_aside() */
+    /* two other workers agree that this worker's results are wrong, and the owner has not been told yet */
+    bool is_wrong;
     bool is_revoked;
     bool is_stale;
     uint16_t load; /* load of the worker's core, from its REQUEST; 0: unknown */
@@ -127,30 +132,33 @@ struct served {
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns;
     uint64_t asked_ns;
-    /* Time of its latest message or, if later, of the latest RECALL (not RECALL_ALL) or of its adoption with a chunk;
-     * 0: none yet. */
+    /* The latest of these times: the worker's latest message; the latest RECALL to it (not RECALL_ALL); its adoption
+     * with a chunk. 0: none yet. */
     uint64_t heard_ns;
-    double probe_s; /* its time for a probe iteration: see service_note_speeds(); 0: unknown */
+    double probe_s; /* the worker's time for a probe iteration: see service_note_speeds(); 0: unknown */
     uint64_t messages, bytes;
     struct grant *grants; /* [slots], indexed by chunk number modulo `slots`; owned if slots > GRANTS_LEAST */
     uint32_t slots;       /* a power of two, at most GRANTS_MAX */
-    unsigned answers;     /* number of chunks in its ASSIGN of this step; service->step.more has all but the first */
+    /* number of chunks in this step's ASSIGN to the worker; the first is `answer`, the others are in
+     * service->step.more */
+    unsigned answers;
     struct assign answer;
 };
 
 struct service_ops {
-    /* Called if a worker waits and the pool is empty, so that the owner can fill the pool. May be NULL. */
+    /* Called if a worker waits and the pool is empty; may fill the pool. May be NULL. */
     void (*on_empty)(void *owner, unsigned worker);
-    /* Called after a chunk is finished and before the worker's next request is served. The measurement does not include
-     * the wait before a worker's first chunk, which lasts until all workers are probed. NULL if the technique does not
-     * learn. */
+    /* Called after a chunk is finished and before the worker's next request is served. `feedback` leaves out the wait
+     * before a worker's first chunk, which lasts until all workers are probed. NULL if the technique does not learn. */
     void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
-    /* Called after a part is stored, or has no results to store. In a loop with dependencies it is a whole chunk. */
+    /* Called after a part is stored, or is finished and has no results to store. In a loop with dependencies the part
+     * is a whole chunk. */
     void (*committed)(void *owner, const struct part *part);
-    /* Called if iterations failed on the worker of rank `failure->id`; `failure->final`: they are given up. */
+    /* Called if iterations have failed on the worker of rank `failure->id`. If `failure->final`, they are given up. */
     void (*failed)(void *owner, const struct iterations_failed *failure);
-    /* Called in a loop with dependencies if another process assigned the chunk before `neighbour->first`, so that the
-     * owner can tell that process. May be NULL if this service has all workers. */
+    /* Called in a loop with dependencies if another process has assigned, or will assign, the chunk before
+     * `neighbour->first`. The owner tells that process which worker has the chunk from there on. May be NULL if this
+     * service has all workers. */
     void (*neighbour)(void *owner, const struct neighbour *neighbour);
     void (*loaded)(void *owner, unsigned worker);
 };
@@ -160,7 +168,8 @@ struct requeued {
     uint64_t since_ns;
 };
 
-/* `chunks`: how many chunks of the lost worker are handed out again; `running`: what it was probably computing. */
+/* `chunks`: how many chunks of the lost worker are handed out again; `running`: the iterations that it was probably
+ * computing. */
 struct loss {
     unsigned worker;
     uint64_t chunks;
@@ -169,8 +178,8 @@ struct loss {
 
 enum service_state { SERVICE_SERVING, SERVICE_ENDING };
 
-/* What the owner gets if it asks others for chunks: chunks; nothing at present; or nothing ever again, because all work
- * has begun. */
+/* What the owner gets if it requests chunks from another process. FLOWS: chunks. RESTS: none at present. IS_DRY: never
+ * any again, because all work has begun. */
 enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
 
 enum service_news {
@@ -185,16 +194,17 @@ enum service_news {
 #define SERVICE_MORE ((ASKS_MAX - 1) * ASSIGN_RECORD_BYTES)
 
 struct service_config {
-    const struct run_spec *spec; /* `spec` and `ranks` are borrowed for the service's life */
+    const struct run_spec *spec; /* `spec` and `ranks` are borrowed until service_fini() */
     const unsigned *ranks;
     unsigned workers;
     unsigned pool_capacity;
     bool absent;
-    uint64_t record_bytes; /* result bytes per iteration, or RECORD_VARIABLE; 0: results are only digested */
+    /* bytes of results per iteration, or RECORD_VARIABLE; 0: workers send only digests of results */
+    uint64_t record_bytes;
     bool no_speculation;
     bool no_isolation;
-    /* Each iteration may need results of earlier ones: no chunk is handed out twice, and each worker is told which
-     * worker has the next chunk. */
+    /* An iteration may need results of earlier iterations. So no chunk is handed out twice, and each worker is told
+     * which worker has the next chunk. */
     bool dependent;
     uint64_t first;
     const struct service_ops *ops;
@@ -206,7 +216,7 @@ struct service_line {
     unsigned first;
     unsigned count;
     unsigned passed_over;
-    unsigned asks; /* chunks requested by these workers and by those with `is_aside` */
+    unsigned asks; /* number of chunks requested by the workers in the queue and by those with `is_aside` */
     struct service_index index;
 };
 
@@ -218,8 +228,8 @@ struct service_count {
     unsigned aside;
 };
 
-/* Buffers for the ASSIGNs of one step; owned: `more` is [worker_count * SERVICE_MORE], `answered` lists the workers
- * that get one. */
+/* Buffers for the ASSIGNs of one step, owned. `more`: [worker_count * SERVICE_MORE]; `answered`: the workers that get
+ * an ASSIGN. */
 struct service_step {
     unsigned char *more;
     unsigned *answered;
@@ -244,14 +254,16 @@ struct service_recall {
     unsigned count;
     size_t capacity;
     unsigned open;
-    /* value of `assigned` when no worker could be asked for work; NEVER: there may be such a worker */
+    /* the value that `assigned` had when no worker could be asked for work; NEVER: there may be a worker that can be
+     * asked */
     uint64_t assigned_at_futile;
     uint64_t due_ns;
-    struct copy_due *copies; /* [copies_count] a heap; the earliest `due_ns` is first; owned */
+    struct copy_due *copies; /* [copies_count] a heap, whose first entry has the earliest `due_ns`; owned */
     size_t copies_count, copies_capacity;
     uint64_t copies_due_ns;
     unsigned waiting_elsewhere;
-    bool awaits_stolen; /* This step asked for a STEAL, so no chunk is copied before its result is handed out. */
+    /* this step has tried a STEAL: no chunk is copied before the stolen iterations are handed out */
+    bool awaits_stolen;
     uint64_t fruitful;
     uint64_t iterations;
 };
@@ -302,7 +314,7 @@ struct service {
     uint64_t traced_ns;
     const unsigned *ranks;
     struct served *workers;
-    struct grant *grants; /* [worker_count * GRANTS_LEAST] the initial slots; owned */
+    struct grant *grants; /* [worker_count * GRANTS_LEAST] the first slots of each worker; owned */
     unsigned worker_count, room;
     struct pool pool;
     struct service_line line;
@@ -326,8 +338,9 @@ struct service {
     struct service_order order;
     struct service_tally tally;
     struct poison_set poisons;
-    /* When to serve waiting workers again: failed iterations are then no longer reserved for another worker, a part of
-     * a copy may be recalled, or this step left work that it could not assign any more. */
+    /* When to serve waiting workers again: the time at which failed iterations are no longer reserved for another
+     * worker, or at which part of a copy may be recalled; or at once, if this step could not assign all the work it
+     * had. */
     uint64_t elsewhere_due_ns;
     uint64_t failed_ns;
     uint64_t first_assign_ns; /* when the first chunk was assigned; NEVER: none was assigned yet */
@@ -338,70 +351,73 @@ struct service {
 int service_init(struct service *service, const struct service_config *config);
 void service_fini(struct service *service);
 
-/* -1: out of memory; the state is consistent. */
+/* Makes room for this many workers. Returns -1 if memory runs out; the service remains usable. */
 int service_reserve(struct service *service, unsigned workers);
 
-/* Adds workers, for which there must be room. `ranks`: the sorted ranks of all workers, borrowed; it replaces the
- * previous array. The new workers are not served until service_adopt(). */
+/* Adds workers, for which service_reserve() has made room. `ranks`: the sorted ranks of all workers, borrowed; it
+ * replaces the previous array. A new worker is not served until service_adopt(). */
 void service_add_workers(struct service *service, const unsigned *ranks, unsigned workers);
 
 unsigned service_find(const struct service *service, unsigned rank);
 
-/* True if the loop cannot go on without the worker, because no other worker may compute the work that it holds. */
+/* True if the loop cannot finish without this worker, because no other worker may compute the work that it holds. */
 bool service_needs(const struct service *service, unsigned rank);
 
-/* Sets mean_s[worker_count], the seconds that the same probe iterations took on each worker. At the end of the loop a
- * much faster worker may then copy the rest of a slow one. */
+/* Stores the speeds of the workers. `mean_s`: [worker_count] the seconds that the same probe iterations took on each
+ * worker. At the end of the loop a much faster worker may then copy the remaining work of a slow worker. */
 void service_note_speeds(struct service *service, const double *mean_s);
 
-/* Sets whether iterations may still be added to the loop. While they may, workers wait for them, and a chunk is copied
- * only if its lease is over. When no more can be added, waiting workers are served at once. */
+/* Sets whether iterations may still be added to the loop. If they may, workers wait for them, and a chunk is copied
+ * only after its lease. If this changes to false, waiting workers are served at once. */
 void service_note_growth(struct service *service, bool may_grow);
 
 /* Handles a REQUEST, RESULT, RETURNED, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. Returns -1 for an invalid
- * message, and 1 for a message of a worker declared lost, which is ignored. After an ITERATIONS_FAILED the owner calls
- * service_serve(). */
+ * message, and 1 for a message of a worker that was declared lost, which is ignored. After an ITERATIONS_FAILED the
+ * owner must call service_serve(). */
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
 
-/* -1: the worker had no such chunk. */
+/* Handles the result of a STEAL from worker `w`. Returns -1 if the worker had no such chunk. */
 int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const struct stolen *stolen,
                    struct actions *actions, struct error *error);
 
-/* Commits the part of EVENT_STORED if it was stored. If its sender was lost before all of it arrived, requeues the
- * part; the owner calls service_serve() afterwards. If the disk failed, the part is never committed. */
+/* Handles EVENT_STORED: commits the part if it was stored. If the part's sender was lost before all of it arrived,
+ * requeues the part, and the owner must call service_serve(). If the disk failed, the part is never committed. */
 void service_stored(struct service *service, const struct event *event, struct actions *actions);
 
-/* No effect if worker `w` has left. The owner calls service_serve() afterwards. */
+/* Handles the loss of worker `w`; does nothing if it has left before. The owner must call service_serve()
+ * afterwards. */
 void service_lost(struct service *service, unsigned w, uint64_t now_ns);
 
-/* Begins to serve worker `w`. The chunk `running`, which the worker computes and which may be empty, becomes its first
- * grant. If `counts` is false, its results are dropped and the worker is told to stop it. */
+/* Begins to serve worker `w`. The chunk `running`, which the worker computes already, becomes its first grant; it may
+ * be empty. If `counts` is false, the results of that chunk are dropped and the worker is told to stop it. */
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
                    struct actions *actions);
 
-/* Excludes worker `w`: it gets no more chunks, and those that it has not begun are recalled. It finishes the others and
- * waits for the END. No effect if it is already excluded, gone, or not served here. */
+/* Puts worker `w` aside: it gets no more chunks, and its chunks that have not begun are recalled. The worker finishes
+ * the chunks that have begun, and waits for the END. Does nothing if `w` is already put aside, gone, or not served
+ * here. */
 void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions);
-/* The owner calls service_serve() afterwards. */
+/* Undoes service_put_aside(). The owner must call service_serve() afterwards. */
 void service_take_back(struct service *service, unsigned w);
 
-/* These add to the record of deaths and failures of iterations, raise it to at least `known`, or remove it. */
+/* Change the record of deaths and failures of iterations: service_poison() adds to it, service_warn() raises it to at
+ * least `known`, service_clear() removes it. */
 void service_poison(struct service *service, const struct poison *more);
 void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
-/* Takes a range away for another service: a requeued range, or a recalled range for which no worker here waits. Returns
- * false if there is none. */
+/* Takes a range away, for another service: a requeued range, or a recalled range for which no worker waits here.
+ * Returns false if there is none. */
 bool service_take_away(struct service *service, struct range *range);
 
 void service_expire(struct service *service, uint64_t now_ns, struct actions *actions);
 
-/* Declares workers with overdue chunks lost. Needed if only workers of other services are idle: they can get the work
- * only after the worker that has it is lost. */
+/* Declares workers with overdue chunks lost. Needed if only workers of other services are idle: a chunk can be handed
+ * out by another service only after its worker was lost. */
 void service_lose_overdue(struct service *service, uint64_t now_ns);
 
-/* Returns when service_expire() must be called; mostly NEVER. */
+/* Returns when service_expire() must be called; usually NEVER. */
 static inline uint64_t service_deadline(const struct service *service)
 {
     if (service->state == SERVICE_ENDING)
@@ -435,11 +451,11 @@ void service_recall_for_others(struct service *service, unsigned waiting, uint64
 
 uint64_t service_recalled_iterations(const struct service *service);
 
-/* Takes up to `most` ranges for `waiting` workers of other services, and returns how many: recalled ranges; if there
- * are none, a share of the pool or of the requeued work. */
+/* Takes up to `most` ranges for `waiting` workers of other services, and returns how many it has taken. Takes recalled
+ * ranges; if there are none, a share of the pool or of the requeued work. */
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most);
 
-/* Assigns chunks to waiting workers while there are any. Call it at most once per step. */
+/* Assigns chunks to waiting workers as long as there are chunks. Call it at most once per step. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
 
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
@@ -459,27 +475,31 @@ static inline unsigned service_take_news(struct service *service)
     return news;
 }
 
-/* Returns the next lost worker that was not yet taken, or NULL. Valid until the next call of the service. */
+/* Returns the next lost worker that this function has not returned yet, or NULL. Valid until the next call of the
+ * service. */
 const struct loss *service_take_loss(struct service *service);
 
-/* Returns up to `most` new records of ITERATIONS_GIVEN_UP, valid until the next call of the service. */
+/* Returns new records in the format of ITERATIONS_GIVEN_UP, at most `most`, valid until the next call of the
+ * service. */
 const unsigned char *service_take_given_up(struct service *service, unsigned most, unsigned *count);
 
 struct recovery_counts service_take_counts(struct service *service);
 
-/* Returns false if there are no news. */
+/* Returns false if nothing has changed since the last call. */
 bool service_take_verified(struct service *service, struct verified *verified);
 
-/* Returns the next worker to drop because two others agree that its results are wrong, or worker_count. The reason is
- * valid for the service's life. Call it once per step after SERVICE_DIFFERED; the next step may have more. */
+/* Returns the next worker that must be dropped because two others agree that its results are wrong, or worker_count.
+ * The reason stays valid until service_fini(). Call it once per step after SERVICE_DIFFERED; the next step may have
+ * more such workers. */
 unsigned service_take_wrong(struct service *service, const char **reason);
 
-/* In a loop with dependencies: another process has assigned the chunk that begins at `neighbour->first`. Returns false
- * if that contradicts what this service has assigned. */
+/* In a loop with dependencies: another process says that it has assigned the chunk that begins at `neighbour->first`.
+ * Returns false if that contradicts what this service knows. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
 
-/* For the journal of a loop with dependencies: asks the worker with the lowest open chunk that ends at or after `at` to
- * send the boundary data at that end to the supermaster. No effect if there is no such chunk. */
+/* For the journal of a loop with dependencies. Finds the lowest unfinished chunk that ends at or after `at`, and asks
+ * its worker to send the boundary data at the chunk's end to the supermaster. Does nothing if there is no such
+ * chunk. */
 void service_ask_for_boundary(struct service *service, uint64_t at, unsigned supermaster, struct actions *actions);
 void service_pass_boundary(const struct service *service, const struct message *message, struct actions *actions);
 
@@ -489,12 +509,12 @@ bool service_is_quiet(const struct service *service);
 
 void service_check(const struct service *service);
 
-/* Returns how many iterations in the pool, returned or assigned have no results yet. Slow; not for loops with
- * dependencies. */
+/* Returns how many iterations of this service are not done: in the pool, requeued, recalled, assigned without results,
+ * or held back for verification. Slow; not for loops with dependencies. */
 uint64_t service_open_iterations(const struct service *service);
 
-/* The oldest unfinished chunk of worker `w`: sets `*chunk`, how many of its iterations have no results, and since when
- * the worker has had it. Returns false if the worker has no chunk. */
+/* Describes the oldest unfinished chunk of worker `w`: the chunk, how many of its iterations have no results, and since
+ * when the worker has had it. Returns false if the worker has no chunk. */
 bool service_running(const struct service *service, unsigned w, struct range *chunk, uint64_t *left,
                      uint64_t *since_ns);
 

@@ -24,7 +24,7 @@ static inline void service_note_part(const struct service *service, enum trace_r
         service_trace_part(service, kind, w, chunk, &(struct range){first, count});
 }
 
-/* With dependencies the whole chunk is traced. */
+/* In a loop with dependencies the whole chunk is traced, otherwise the iterations without results. */
 static inline void service_note_rest(const struct service *service, enum trace_record_kind kind, unsigned w,
                                      const struct grant *grant)
 {
@@ -32,10 +32,10 @@ static inline void service_note_rest(const struct service *service, enum trace_r
     service_note_part(service, kind, w, grant->chunk, grant->first + told, grant->count - told);
 }
 
-/* Returns when a part of the copy, the later of two grants, may be recalled: after its worker has had it for half as
- * long as the other worker had the chunk before. The other worker may be in a long iteration. A worker as fast as that
- * has then probably reached that iteration, and does not return it; earlier it would, and a third worker would begin it
- * anew. */
+/* Returns when a part of the later of two copies may be recalled: after its worker has had it for half as long as the
+ * other worker had had the chunk when the copy was made. The other worker may be in a long iteration. After this time,
+ * a worker of the same speed has probably reached that iteration too, so it does not return it. If it were asked
+ * earlier, it would return the long iteration, and a third worker would begin that iteration anew. */
 static inline uint64_t service_copy_due_ns(const struct grant *one, const struct grant *other)
 {
     const uint64_t old_ns = one->since_ns < other->since_ns ? one->since_ns : other->since_ns;
@@ -53,7 +53,7 @@ void service_enqueue(struct service *service, unsigned w);
 
 void service_leave_queue(struct service *service, unsigned w);
 
-/* Returns false if memory runs out: nothing is recalled or copied then. */
+/* Builds the index if there is none. Returns false if memory runs out; nothing is recalled or copied then. */
 bool service_index_begin(struct service *service);
 void service_index_end(struct service *service);
 void service_index_fini(struct service *service);
@@ -63,7 +63,7 @@ static inline void service_note_change(struct service *service, unsigned w)
     if (__builtin_expect(service->line.index.is_on, 0))
         service_index_note_stale(service, w);
 }
-/* Call it before the following functions. */
+/* Updates the leaves of stale workers. Must be called before the functions below. */
 void service_index_update(struct service *service);
 static inline unsigned service_index_askable(const struct service *service)
 {
@@ -72,7 +72,8 @@ static inline unsigned service_index_askable(const struct service *service)
 double service_index_mean_ns(const struct service *service);
 void service_index_check(const struct service *service);
 
-/* Tells workers which worker computes the chunk after theirs. Call it after the ASSIGNs of this step. */
+/* Tells workers which worker computes the chunk after theirs. Must be called after the ASSIGNs of this step are
+ * sent. */
 void service_tell_neighbours(struct service *service, struct actions *actions);
 
 static inline bool service_recalls(const struct service *service)
@@ -88,13 +89,14 @@ static inline bool service_has_vain_recall(const struct service *service)
 }
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);
 bool service_may_be_asked(const struct service *service, unsigned w);
-/* These fill in the index's bounds for worker `w`: the first if it is askable, the second if it holds chunks and is not
- * askable. */
+/* Both fill in the bounds of worker `w` for the index: service_hold_for_recall() for a worker that may be asked to
+ * return work, service_hold_for_copy() for one that holds chunks and may not be asked. */
 void service_hold_for_recall(const struct service *service, unsigned w, struct holding *holding);
 void service_hold_for_copy(const struct service *service, unsigned w, struct holding *holding);
 void service_give_up_recall(struct service *service, unsigned w);
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns, struct actions *actions);
-/* Makes worker `w` give up what it has not begun, if its results no longer count or if it has `is_aside`. */
+/* Makes worker `w` give up the iterations that it has not begun, if its results for them will be dropped or if it has
+ * `is_aside`. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions);
 void service_forget_recall(struct service *service, unsigned w);
 
@@ -103,52 +105,55 @@ void service_verify_fini(struct service *service);
 int service_verify_reserve(struct service *service, unsigned workers);
 void service_verify_add_workers(struct service *service, unsigned workers);
 void service_verify_check(const struct service *service);
-/* Returns true if the stored part is selected for verification. It is then held back until a second worker has computed
- * it. */
+/* Returns true if the stored part is selected for verification. The part then does not count as done until a second
+ * worker has computed it. */
 bool service_hold_back(struct service *service, const struct part *part);
 bool service_is_third(struct service *service, const struct part *part);
 bool service_take_third(struct service *service, const struct part *part);
 struct verification *service_next_verification(struct service *service, unsigned w);
 void service_begin_verification(struct service *service, struct verification *verification, unsigned w,
                                 struct grant *grant);
-/* Returns false if the results must be stored, true if they were only compared. */
+/* Compares results of a second computation with the first. Returns true if they were only compared, false if they must
+ * be stored. */
 bool service_verify_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest);
-/* Worker `w` does not complete the verification: its results are dropped, and another worker is to compute the range.
- * `was_lost`: it died, hangs or failed; such a computation is repeated at most VERIFY_TRIES_MAX times. */
+/* Worker `w` will not complete the verification: its results are dropped, and another worker must compute the part.
+ * `was_lost`: the worker died, hangs or failed; after VERIFY_TRIES_MAX such tries the part is not verified. */
 void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost);
-/* Returns when worker `w` may take over an overdue verification: at `end_ns` if `w` may compute it; otherwise only
- * after the worker that computes it has hung. */
+/* Returns when worker `w` may take over an overdue verification: at `end_ns` if `w` may compute the part; otherwise
+ * later, when the worker that computes it counts as hanging. */
 uint64_t service_verify_end_ns(const struct service *service, const struct grant *grant, unsigned w, uint64_t end_ns);
 void service_verify_end(struct service *service);
-/* If workers wait, but only verifications are left that other workers must compute, sets the time to check whether
- * those other workers hang. */
+/* Called if workers wait and only verifications are left that these workers may not compute: sets the time at which to
+ * check whether the other workers hang. */
 void service_verify_look(struct service *service, uint64_t now_ns);
-/* Accepts parts without verification if no other worker is left for them. Does nothing before `close_due_ns`. */
+/* Accepts parts without verification if no worker is left that could compute them a second time. Does nothing before
+ * `close_due_ns`. */
 void service_verify_expire(struct service *service, uint64_t now_ns);
 
 void service_check_memory(struct service *service, int result);
-/* Returns false if all of the range is given up, because it failed too often. */
+/* Requeues a range. Returns false if all of it is given up, because it failed too often. */
 bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns);
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns);
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
 void service_unshare(struct service *service, const struct grant *grant);
 struct grant *service_running_grant(struct served *worker);
-/* Must a copy of the rest of the grant run in a child process? Yes if a worker was lost with it, or if an earlier copy
- * did not help: its iterations may kill workers faster than losses become known. */
+/* Must a copy of the grant's remaining iterations run in a child process? Yes if a worker was lost while it computed
+ * them, or if an earlier copy was overdue too: the iterations may kill workers faster than losses become known. */
 bool service_wants_care(const struct service *service, const struct grant *grant);
 void service_note_try(struct service *service, unsigned w, const struct iterations_failed *failure);
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
                                const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions);
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
-/* `heard_ns`: when the worker was last heard. Returns when its answer becomes late; NEVER if `heard_ns` is NEVER. */
+/* Returns when a worker's answer to a RECALL becomes late. `heard_ns`: when the worker was last heard; NEVER gives
+ * NEVER. */
 uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns);
-/* Finds the chunk that has been overdue longest, of a worker other than `w`, and sets `*other` to its worker. Returns
+/* Finds the chunk that has been overdue longest, of a worker other than `w`, and sets `*other` to that worker. Returns
  * NULL if no chunk is overdue. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
 void service_take_over(struct service *service, struct grant *grant, struct actions *actions);
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker, struct actions *actions);
-/* Returns true if the results are dropped; they are then skipped. */
+/* Returns true if the results must be dropped; it has then skipped them. */
 bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                    const struct message *message, struct actions *actions);

@@ -16,8 +16,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* How much longer than expected a worker may take, as on a busy machine, before a verification no longer waits for it.
- * A worker of another node that is silent for this long is lost. */
+/* How much longer than expected a worker may take, for example on a busy machine, before a verification stops waiting
+ * for it. A worker of another node that is silent for this long is declared lost. */
 #define PATIENCE_NS UINT64_C(10000000000)
 
 int service_verify_init(struct service *service)
@@ -158,7 +158,7 @@ bool service_hold_back(struct service *service, const struct part *part)
     if (!is_drawn(service, part))
         return false;
     if (service->state == SERVICE_ENDING)
-        return true; /* The part is not verified: a resumed run computes it again. */
+        return true; /* the part does not count as done: a resumed run computes it again */
     const bool with_care = is_deadly(service, part), can = others > 0 && !(with_care && service->no_isolation);
     struct verification *verification = can ? verify_add(service) : NULL;
     if (verification == NULL) {
@@ -187,8 +187,9 @@ static bool may_verify(const struct verification *verification, unsigned w)
     return verification->not_with != w && verification->tries < VERIFY_TRIES_MAX;
 }
 
-/* Takes the first verification with a history that worker `w` may compute. If it must run in a child process, the
- * worker must hold no other chunk, so that the cause of a death stays clear. */
+/* Takes the first verification from the last queue (see struct verify) that worker `w` may compute. If the part must
+ * run in a child process, the worker must hold no other chunk: if it died, it would be unclear which chunk was the
+ * cause. */
 static struct verification *next_unusual(struct service *service, unsigned w)
 {
     struct verify *verify = &service->verify;
@@ -201,7 +202,8 @@ static struct verification *next_unusual(struct service *service, unsigned w)
     return NULL;
 }
 
-/* A worker that has just returned a verification gets none while it holds chunks, to avoid endless recalls. */
+/* A worker that has just returned a part to be verified gets no other one while it holds chunks; otherwise it might
+ * return parts without end. */
 struct verification *service_next_verification(struct service *service, unsigned w)
 {
     struct verify *verify = &service->verify;
@@ -266,7 +268,8 @@ static void let_go(struct service *service, struct verification *verification, u
     service->ops->committed(service->owner, &part);
 }
 
-/* If the service is ending, the range stays undone, and a resumed run computes it again. */
+/* Ends a verification that no worker can complete. If the service is ending, the part is not done, and a resumed run
+ * computes it again; otherwise the first results count. */
 static void close_verification(struct service *service, struct verification *verification)
 {
     if (verification->computed == 2)
@@ -339,7 +342,7 @@ bool service_take_third(struct service *service, const struct part *part)
     if (verification == NULL)
         return false;
     if (verification->verifier != part->worker || verification->chunk != part->chunk)
-        return true; /* The part is from an earlier third computation by a worker that was lost. */
+        return true; /* the part is from an earlier third computation, whose worker was lost */
     verification->has_failed = part->has_failed;
     verification->sum += part->digest;
     verification->seen += part->count;
@@ -404,8 +407,8 @@ static bool is_awaited(const struct grant *grant)
     return grant->chunk != 0 && !grant->computed && grant->received < grant->count && grant->copy_owner != OWNER_OTHER;
 }
 
-/* Returns when a worker no longer counts as a possible verifier: it has no outstanding results and owes an answer, or
- * it holds nothing and does not ask. Other workers: NEVER. */
+/* Returns the time from which a worker that sends no message counts as hanging, and so not as a possible verifier.
+ * NEVER if the worker is idle and waits for a chunk, or if results are expected from it. */
 static uint64_t hangs_from_ns(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -420,8 +423,7 @@ static uint64_t hangs_from_ns(const struct service *service, unsigned w)
     return due_ns < NEVER - PATIENCE_NS ? due_ns + PATIENCE_NS : NEVER;
 }
 
-/* The next check comes LEASE_LOOK_NS from now at the earliest, because a worker that hangs does not come back
- * sooner. */
+/* The next check is at least LEASE_LOOK_NS from now: a worker that hangs will probably not continue sooner. */
 void service_verify_look(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
@@ -441,8 +443,8 @@ static bool is_there(const struct service *service, unsigned w, uint64_t now_ns)
     return is_able(service, w) && hangs_from_ns(service, w) > now_ns;
 }
 
-/* Closes no more verifications at once than a step may report. If a worker no longer counts, the verifications reserved
- * for it are checked again, because other workers may never ask for them. */
+/* Closes at most as many verifications as one step may report. If a worker no longer counts as a verifier, the
+ * verifications that it alone could compute are closed, because no other worker would ever request them. */
 void service_verify_expire(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
@@ -452,7 +454,8 @@ void service_verify_expire(struct service *service, uint64_t now_ns)
     verify->close_due_ns = NEVER;
     if (service->state != SERVICE_SERVING)
         return;
-    /* These parts may belong to a third computation that was given up. */
+    /* Parts on their way to the disk may belong to a third computation that was given up, so nothing is closed before
+     * they are stored. */
     if (verify->disputed > 0 && service->parts_on_way > 0) {
         verify->close_due_ns = now_ns + LEASE_LOOK_NS;
         return;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Verification: a share of the results is computed a second time by another worker and compared.
  *
- * The unit is a part: iterations of a chunk whose results arrived together. So its digest is known, and it is never
- * long. Whether a part is selected follows from its first iteration and the seed. A stored part that is selected is
- * held back: it is reported as done only after a second worker has computed the same digest. If the digests differ, a
- * third worker computes the part, and its results replace the first ones; if two digests agree, the worker with the
- * other digest is wrong. A resumed run computes again what was still held back.
+ * The unit is a part: iterations of a chunk whose results arrived in one message. So a part is short, and its digest is
+ * known. Whether a part is selected is calculated from its first iteration and the seed. A stored part that is selected
+ * is held back: it is reported as done only after a second worker has computed the same digest. If the two digests
+ * differ, a third worker computes the part, and the third results replace the first. If two of the three digests agree,
+ * the worker with the other digest is wrong. A part that is held back when the run ends is computed again by a resumed
+ * run.
  *
  * If no other worker can compute a part, it is reported as done and counted as unverified. */
 #pragma once
@@ -18,17 +19,18 @@
 
 #define VERIFY_NONE UINT32_MAX
 
-/* A second or third computation is given up after it was lost this many times because its worker died or hung. */
+/* A second or third computation of a part is tried this many times if its worker died or hung; then the part is not
+ * verified. */
 #define VERIFY_TRIES_MAX 3
 
-/* A part with one known result, or with two results that differ. Workers are named by index. */
+/* A part whose results are known from one worker, or from two workers and differ. Workers are named by index. */
 struct verification {
     struct range range;
     uint64_t digest[2];
     uint64_t sum;
     uint64_t seen;
     uint32_t worker[2];
-    uint32_t verifier; /* worker that computes the part; VERIFY_NONE: the part waits in a queue */
+    uint32_t verifier; /* the worker that computes the part now; VERIFY_NONE: the part waits in a queue */
     uint32_t chunk;
     uint32_t not_with;
     uint32_t next;
@@ -47,17 +49,18 @@ struct mismatch {
     struct range range;
     unsigned computations;
     uint32_t worker[3];
-    int wrong; /* index in `worker`, 0 or 1, of the worker that differs from the two others; -1: no two agree */
+    /* index in `worker` (0 or 1) of the worker whose digest differs from the two others; -1: no two digests agree */
+    int wrong;
 };
 
 struct verify {
     bool on;
-    struct verification *list; /* [count] entries; `unused` is the index of the first free one; owned */
+    struct verification *list; /* [count] entries, owned; `unused`: index of the first unused entry */
     uint32_t count, unused;
     size_t capacity;
-    /* [workers + 1] for each worker, a queue of the parts that it was the first to compute. The last queue has the
-     * parts with two differing results, the parts that need a child process, and the parts whose computation was lost.
-     * Owned. */
+    /* [workers + 1] owned. Queue w has the parts that worker w was the first to compute. The last queue has the parts
+     * with two differing results, the parts that need a child process, and the parts whose second or third computation
+     * was lost. */
     struct verify_queue *queues;
     unsigned queued;
     unsigned disputed;
