@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Requesting ahead: how many chunks a worker should have besides the running one, and when to request them.
  *
- * The next chunk must arrive before the running one ends, so the worker requests it one lead earlier. The lead is twice
- * the measured round trip. It is not longer, because other workers cannot get a chunk that waits here. If chunks are
- * shorter than the lead, the worker requests as many as last for one lead. If an iteration is longer than the lead, the
- * worker requests before the last iteration of the chunk. If it is longer than ITERATION_OVER_LEAD leads, the worker
- * requests after the chunk: the round trip is then short compared to an iteration.
+ * The next chunk must arrive before the running chunk ends, so the worker requests it one *lead* before that end. The
+ * lead is twice the measured round trip. It is not longer, because other workers cannot get a chunk that waits here. If
+ * chunks are shorter than the lead, the worker requests as many chunks as last for one lead. If an iteration is longer
+ * than the lead, the worker requests the next chunk before the last iteration of the running chunk. If an iteration is
+ * longer than ITERATION_OVER_LEAD leads, the worker requests the next chunk only after the running one: the round trip
+ * is then short compared to an iteration.
  *
  * A single short iteration says little about the next. The iteration time counts as known after the worker has computed
- * for some leads, or has done half of its first chunk. Later, a longer time counts at once and a shorter one gradually,
- * so a worker has many chunks ahead only after many short ones in a row.
+ * for some leads, or has done half of its first chunk. Later, a longer iteration time counts at once and a shorter one
+ * only gradually, so a worker has many chunks ahead only after many short chunks in a row.
  *
- * A chunk that is requested ahead at the end of a time step would be cut at the beginning of the next step, where
- * chunks are largest, and would give each worker a part that does not match its speed. So in a loop with several steps,
- * AUTO does not request ahead during chunks that are small compared to the largest. */
+ * Chunks are largest at the beginning of a time step. If workers requested chunks ahead at the end of the previous
+ * step, each would get a large chunk whatever its speed. So in a loop with several steps, ASK_AHEAD_AUTO does not
+ * request ahead during chunks that are small compared to the largest chunk. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -22,16 +23,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Limits the lead. Without a limit, a worker whose request had to wait for work or for a core would hoard chunks. */
+/* Limits the lead. Otherwise a worker whose request had to wait for work or for a core would hoard chunks, because its
+ * measured round trip would be long. */
 #define LEAD_MAX_NS         10000000u
 #define ROUND_TRIP_MIN_NS   4000u
 #define ITERATION_OVER_LEAD 64
 
 #define JUDGED_LEADS 4
-/* If only one iteration of the first chunk was timed, it counts as at least 1/FIRST_PART of a lead. */
+/* If the only measured time is that of one iteration, this time counts as at least 1/FIRST_PART of a lead. */
 #define FIRST_PART       4
 #define ITERATION_MIN_NS 0.01
-/* If a chunk was faster than the estimate, the estimate shrinks at most to this part. */
+/* A single measured time lowers the estimated iteration time to no less than this fraction of the old estimate. */
 #define KEPT_PART 0.6
 
 static double lead_ns(const struct worker *worker)
@@ -67,7 +69,7 @@ static bool looks_ahead(const struct worker *worker)
     return worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && SMALL_PART * worker->running.count >= worker->largest;
 }
 
-/* Returns `wants`, so that the call is a tail call. */
+/* Returns `wants`, so that the call of this function is a tail call. */
 static __attribute__((noinline, cold)) unsigned explain_wants(const struct worker *worker, uint64_t done,
                                                               unsigned wants)
 {
@@ -112,8 +114,8 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
 
 #define HOLD_PART 4
 
-/* If chunks are shorter than a round trip, one request carries the completions of many. They are held back until the
- * request asks for 1/HOLD_PART of the chunks that the worker has or expects. */
+/* If chunks are shorter than a round trip, one request carries the completions of many chunks. The worker holds
+ * completions back until the request would ask for 1/HOLD_PART of the chunks that the worker then has or expects. */
 bool worker_may_hold(const struct worker *worker, unsigned asks)
 {
     bool is_short = (double)worker->running.count * worker->iteration_ns < (double)worker->round_trip_ns;
@@ -153,9 +155,10 @@ void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns)
 
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
 {
-    /* Only a worker that waits sees when the answer arrives, so only its round trips count. The first one does not: its
-     * answer waits for the speeds of other workers. A longer round trip counts more than a shorter one, because a late
-     * answer leaves a core idle and an early one costs little. */
+    /* Only a worker that waits for a chunk sees when the answer arrives, so only round trips for which the worker
+     * waited count. The worker's first round trip does not count, because the answer waits until the speeds of other
+     * workers are known. A round trip longer than the estimate counts more than a shorter one, because a late answer
+     * leaves a core idle and an early answer costs little. */
     if (worker->asked_at_ns == NEVER)
         return;
     if (worker->asked_before > 0) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Boundary data in a loop with dependencies: a chunk's data go directly to the worker of the next chunk.
  *
- * The executor has the data; this file tracks which are complete, sent and received. The data wait until the
- * supermaster says which worker has the next chunk. They are then sent to that worker, unless it is this one. After
+ * The executor holds the data; this file tracks which data are complete, sent and received. The data wait until the
+ * supermaster says which worker has the next chunk. If that is another worker, the data are then sent to it. After
  * that, the data of the latest HALO_SENDS_KEPT finished chunks are kept.
  *
- * With a journal, the supermaster sometimes asks for the data of a boundary: a NEIGHBOUR message then names it as the
- * receiver. After the chunk is finished, this worker sends all data of the boundary to the supermaster, in pieces of at
- * most INLINE_MAX bytes. In a resumed run the worker of the first chunk gets its boundary data in such pieces. */
+ * With a journal, the supermaster sometimes asks for the data of a boundary by a NEIGHBOUR message that names the
+ * supermaster itself as the receiver. After the chunk is finished, this worker sends all data of the boundary to the
+ * supermaster, in pieces of at most INLINE_MAX bytes. In a resumed run the worker of the first chunk gets its boundary
+ * data in such pieces. */
 #include "worker/core.h"
 
 #include "common/machine/topology.h"
@@ -100,7 +101,8 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
         worker_boundary_let_go(worker, actions);
 }
 
-/* Notes that this worker has the chunk at `first`. Returns false if another worker was said to have it. */
+/* Notes that the chunk at `first` also belongs to this worker, so the boundary data before it need not be sent. Returns
+ * false if the supermaster has already named the worker of that chunk. */
 static bool note_own_successor(struct worker *worker, uint64_t first)
 {
     struct halo_send *before = find_halo_send(worker, first);
@@ -207,7 +209,8 @@ void worker_note_boundary_ready(struct worker *worker, const struct boundary_rea
     send_ready(worker, halo_send, actions);
 }
 
-/* The running chunk is finished: it needs no more received data, and its own boundary data are complete. */
+/* Call it after the running chunk has finished. Forgets the boundary data that this chunk has received, and sends the
+ * chunk's own boundary data, which are now complete. */
 void worker_end_boundary(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;

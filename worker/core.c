@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's step function.
  *
- * Invariants: one chunk is running, and all events of the executor are about it, even if the executor has begun later
- * chunks (config.ahead). A worker in ASKING has requested a chunk and has none in its queue; it sent its completion
- * with the request. Completions of short chunks are held back and sent together, but not while the worker has nothing
- * to compute. */
+ * Invariants: all events of the executor are about the one running chunk, even if the executor has begun later chunks
+ * (config.ahead). A worker in ASKING has requested a chunk and has none in its queue; it has sent its completions with
+ * the request. Completions of short chunks are held back and sent together, but not while the worker has nothing to
+ * compute. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -18,9 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The first echo also sets up the connection and wakes the master, so it may take longer. */
+/* Several echoes, because the first one may take longer: it also sets up the connection and wakes the master. */
 #define ECHOES 3
-/* Completions wait no longer than this, because the next chunk may be longer than expected. */
+/* Completions are held back for no longer than this, because the next chunk may take longer than expected. */
 #define HOLD_MAX_NS 1000000u
 
 static const char *const worker_state_names[] = {"STARTING", "PROBING", "ASKING", "COMPUTING",
@@ -176,7 +176,7 @@ static void begin_ahead(struct worker *worker, struct actions *actions)
 }
 
 /* Drops queued chunks that have not begun, because a drain finishes only what has begun. With a helper, one queued
- * chunk may have begun; the executor is asked later how much of it. */
+ * chunk may have begun; the worker later asks the executor how many iterations of that chunk have begun. */
 static void keep_begun(struct worker *worker, struct actions *actions)
 {
     const unsigned begun = worker->config.threads == NULL ? worker->queue_begun : 0;
@@ -238,7 +238,8 @@ static bool put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     return true;
 }
 
-/* Requests chunks only if none is queued or on its way; otherwise the next completion requests them. */
+/* Requests more chunks only if no chunk is queued or requested; otherwise the worker requests chunks together with its
+ * next completion. */
 static void receive_assign(struct worker *worker, uint64_t now_ns, const struct message *message,
                            struct actions *actions)
 {
@@ -279,9 +280,10 @@ static void give_rest_back(bool now, struct actions *actions)
     actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL, now}});
 }
 
-/* In a drain the worker finishes the running iterations, returns the rest of the chunk, and leaves at the latest after
- * --drain-time. Without a drain it drops the chunk. It also drops the chunk in a loop with dependencies, because the
- * chunks that the running one needs may never be finished. */
+/* In a drain the worker finishes the iterations that have begun (if `end->now`, it stops them), returns the rest of the
+ * running chunk, and leaves at the latest after --drain-time. If the END is no drain, the worker drops the running
+ * chunk. It also drops the chunk if the loop has dependencies, because the chunks on which the running chunk depends
+ * may never be finished. */
 static void worker_receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
@@ -416,12 +418,13 @@ static uint64_t waited_ns(const struct worker *worker, const struct chunk_event 
 
 static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
-    /* The chunk has number 0 if the lost master knew all its results, or if the rest was returned. */
+    /* The running chunk has number 0 if the lost master already had all of its results, or if the rest of the chunk was
+     * returned. */
     if (worker->running.chunk == 0)
         return;
     bool follows = worker->done_count == 0 ||
                    worker->running.chunk == chunk_number_after(worker->done[worker->done_count - 1].chunk);
-    /* A recalled chunk leaves a gap in the chunk numbers, but the records of a request have consecutive ones. */
+    /* The chunks of one request must have consecutive numbers, but a recalled chunk leaves a gap in the numbers. */
     if (chunk->data != NULL || !follows)
         worker_flush(worker, now_ns, actions);
     if (worker->done_count == 0)
@@ -437,8 +440,8 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
     };
 }
 
-/* Reports failed iterations. Another worker may retry them, except in a loop with dependencies: there this worker
- * retries them, because it has the boundary data. */
+/* Reports failed iterations. Another worker may retry these iterations, except in a loop with dependencies: there this
+ * worker retries them, because it has the boundary data. */
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
     const bool is_over = !worker_is_dependent(worker) || event->chunk.final;
@@ -525,8 +528,8 @@ static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *acti
     request(worker, 1, NULL, now_ns, actions);
 }
 
-/* Forgets a dead master. The supermaster gives this worker's other chunks to other workers. What is left of the running
- * chunk becomes number 1, because the supermaster numbers its chunks from 1. */
+/* Forgets a dead master. The supermaster gives this worker's other chunks to other workers. The rest of the running
+ * chunk becomes chunk 1 of this worker, because the supermaster numbers this worker's chunks from 1. */
 static void forget_master(struct worker *worker, struct actions *actions)
 {
     worker->config.master = worker->config.supermaster;
@@ -549,8 +552,9 @@ static void adopt(const struct worker *worker, struct actions *actions)
     worker_send_up(worker, actions, &message);
 }
 
-/* The supermaster now serves this worker. A worker that was told to end still reports what it finishes. A loop with
- * dependencies cannot survive the loss, so the results of its running chunk do not count. */
+/* After the loss of the master, the supermaster serves this worker. A worker that was told to end still reports what it
+ * finishes. A loop with dependencies cannot survive the loss of a master, so the results of its running chunk do not
+ * count. */
 static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->config.master == worker->config.supermaster)

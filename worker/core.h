@@ -16,10 +16,10 @@ static inline void worker_send_up(const struct worker *worker, struct actions *a
 {
     actions_send(actions, worker->config.master, message);
 }
-/* Drops a rank that has sent an invalid message; `text` says what it did. */
+/* Drops a rank that has sent an invalid message; `text` says what the rank did. */
 void worker_refuse(const struct worker *worker, unsigned from, const char *text, struct actions *actions);
 
-/* The functions of boundary.c return -1 if the message is invalid. */
+/* The functions of boundary.c. Those with a result return -1 if the message is invalid. */
 int worker_expect_chunk(struct worker *worker, const struct assigned *chunk);
 int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions);
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions);

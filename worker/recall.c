@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recall: the worker returns iterations that have not begun, so that idle workers get them. It first returns queued
- * chunks, the newest one first. If the executor has begun all chunks, it cuts the end off its newest chunk that has
- * iterations to give. */
+ * chunks, the newest one first. If the executor has begun all chunks, the executor cuts the end off its newest chunk
+ * that has iterations to give. */
 #include "worker/core.h"
 
 #include "proto/record.h"
@@ -63,7 +63,7 @@ static void shorten_running(struct worker *worker, uint64_t by)
     worker->running.count -= by;
     assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
            worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
-    /* The worker has returned all that its present master knew of the chunk. */
+    /* The chunk has no iteration left of which the present master knows: the worker has returned all of those. */
     if (worker->running.count == worker->running_before)
         worker->running.chunk = 0;
 }
@@ -75,8 +75,7 @@ void worker_note_stolen(struct worker *worker, const struct range *range)
     shorten_running(worker, range->count);
 }
 
-/* The executor cuts its newest chunk first. That may end at the same iteration as the running chunk, if iterations that
- * were recalled from the running chunk were assigned to this worker again. */
+/* The executor cuts its newest chunk first, so the newest queued chunk is compared first. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
 {
     const uint64_t end = cut->first + cut->count;

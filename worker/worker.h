@@ -38,10 +38,10 @@ struct halo_receive {
     unsigned from;
 };
 
-/* The supermaster may ask for boundary data late, for the journal, so some are kept after they were sent. */
+/* The supermaster may ask for boundary data late, for the journal, so some data are kept after they were sent. */
 #define HALO_SENDS_KEPT 2
-/* Queued chunks, the running one, the one whose data it uses, and a finished one. Chunks finish in order: after the
- * next chunk of this worker has finished, the data of all earlier chunks have been sent. */
+/* Queued chunks, the running chunk, the chunk whose data the running one uses, and a finished chunk. Chunks finish in
+ * order: after the next chunk of this worker has finished, the data of all earlier chunks have been sent. */
 #define HALO_SENDS_MAX (WORKER_QUEUE_MAX + 3 + HALO_SENDS_KEPT)
 /* Boundary data may arrive before their chunk. */
 #define HALO_RECEIVES_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
@@ -63,9 +63,9 @@ struct worker_config {
     /* Figures of the worker's threads at the latest EVENT_FINISHED; borrowed; NULL: one thread. With threads, chunks
      * begin and finish in the order of arrival. */
     const struct threads *threads;
-    /* How many queued chunks the executor may begin while another one runs: one with a helper, all with threads. */
+    /* How many queued chunks the executor may begin while another chunk runs: 1 with a helper, all with threads. */
     unsigned ahead;
-    /* Reported by a worker with one thread, unless `cores` is 0. Borrowed; may be NULL. */
+    /* Figures that a worker with one thread reports, unless their `cores` is 0. Borrowed; may be NULL. */
     const struct threads *alone;
     uint16_t load; /* load of the worker's cores at the start, as in a REQUEST; 0: unknown */
     /* Borrowed; NULL: the iterations are independent. Loops with dependencies have one thread. */
@@ -91,8 +91,8 @@ struct worker {
     unsigned queue_begun;
     uint64_t queue_iterations;
     struct assigned running;
-    uint64_t running_sent;   /* how many of its iterations failed or have had their results sent */
-    uint64_t running_before; /* how many of these were sent before the present master knew of the chunk */
+    uint64_t running_sent;   /* how many iterations of the running chunk have failed or have had their results sent */
+    uint64_t running_before; /* the value of running_sent when the present master got to know of the chunk */
     unsigned asked;
     uint64_t asked_at_ns; /* when the request was sent whose round trip is measured; NEVER: none */
     unsigned asked_before;

@@ -12,7 +12,8 @@
 
 struct dca_figures {
     uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes, recalls, recalled;
-    uint64_t first_ns, finish_ns; /* since the common start; NEVER: this worker had no chunk */
+    /* beginning of the first chunk and end of the last one, from the common start; NEVER: this worker had no chunk */
+    uint64_t first_ns, finish_ns;
     double power;
     double load_sum;
     struct threads sharing;
@@ -47,7 +48,7 @@ struct dca {
 void dca_begin_sharing(struct dca *dca, const struct transport *transport);
 int dca_open_transport(struct dca *dca);
 
-/* Stops the kernel's clock, because the following work may take a while and is not the kernel's. */
+/* Interrupts the timing of the kernel. Call it before work that is not the kernel's and may take a while. */
 static inline void dca_pause(struct dca *dca)
 {
     dca->figures.compute_ns += exec_pause(&dca->exec);

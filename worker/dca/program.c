@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* worker --dca: every rank reads the job. The ranks check that it is the same job, and share the loop through one of
- * the transports. Rank 0 reports.
+/* worker --dca: every rank reads the job. The ranks check that all have read the same job, and share the loop through
+ * one of the transports. Rank 0 reports.
  *
- * An error before the loop ends all ranks: they exchange their status by agree(), and the lowest rank that has failed
- * prints the reason. A rank that fails during the loop stops the counters, so that no rank finds another chunk. */
+ * An error before the loop ends all ranks: the ranks exchange their statuses by agree(), and the lowest rank that has
+ * failed prints the reason. A rank that fails during the loop stops the counters, so that no rank finds another chunk.
+ * */
 #include "worker/dca/program.h"
 
 #include "common/carrier/carrier.h"
@@ -49,8 +50,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the worst status of all ranks; they sleep until all have come. The lowest rank with that status prints its
- * root.error. */
+/* Waits, asleep, until all ranks have called this function, and returns the worst status of all. The lowest rank with
+ * that status prints its root.error. */
 static int agree(struct dca *dca, int status)
 {
     runtime_wait_for_all(dca->runtime);
@@ -80,8 +81,9 @@ static uint64_t digest_of(const struct dca_options *options)
 
 #define PLUGIN_STEPS 1024
 
-/* If a node had another plug-in of the same name, its workers would compute other iterations than they drew, so the
- * ranks compare the first chunks. Returns 0 if the technique is no plug-in or cannot be used. */
+/* Digest of the first chunks of a plug-in, which the ranks compare: if one node had another plug-in of the same name,
+ * its workers would compute other iterations than they drew. Returns 0 if the technique is not a plug-in or cannot be
+ * used. */
 static uint64_t digest_of_plugin(const struct dca *dca)
 {
     const struct job_setup *setup = &dca->root.setup;
@@ -275,7 +277,8 @@ static int prepare_core(struct dca *dca)
 
 static int dca_program_open_meter(struct dca *dca)
 {
-    /* The processes of a kernel with a descriptor() would not count as load of this worker. */
+    /* A kernel with a descriptor() computes in other processes, which the meter would not count as load of this worker.
+     * */
     if (!dca_program_uses_acp(dca) || dca->root.setup.kernel->descriptor != NULL)
         return EXIT_STATUS_DONE;
     if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->root.error) < 0)
@@ -478,7 +481,7 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
                                        "node, rma");
     if (result != 0 || !dca->options.worker.loaded)
         return result;
-    /* This forks the process, so it must precede MPI. */
+    /* busy_start() forks the process, so it must precede MPI. */
     return busy_start(dca->options.worker.load, &root->error);
 }
 
@@ -490,7 +493,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
         .status = startup->status,
         .text = startup->text,
         .dca = true,
-        .has_threads = true, /* for the thread of loss.c */
+        .has_threads = true, /* loss.c starts a thread */
     };
     int status;
     dca->runtime = runtime_join(&argc, &argv, &introduction, &status);
@@ -511,7 +514,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
         dca->root.terminal.mode = TERMINAL_NONE;
     status = run_dca_loop(dca);
     runtime_wait(dca->runtime);
-    /* After SIGTERM, MPI_Finalize() may get no answer from the launcher, so the end is told first. */
+    /* Rank 0 reports the end before MPI_Finalize(), which may get no answer from the launcher after SIGTERM. */
     if (dca->rank == 0)
         status_tell_end(STATUS_LEAD, status, false);
     runtime_leave(dca->runtime, status);

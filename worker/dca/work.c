@@ -35,8 +35,8 @@
 
 #define LOOK_COMPUTE_NS 200000u
 #define LOOK_CHUNKS     512u
-/* Compute time between two checks for requests of other ranks, without --break-after: about two round trips between
- * nodes, and a hundred times the cost of a check. */
+/* Compute time between two checks for requests of other ranks, if --break-after is not given: about two round trips
+ * between nodes, and a hundred times the cost of a check. */
 #define BREAK_NS 50000.0
 
 #define WANTED_LOOK_NS 5000000u
@@ -107,7 +107,7 @@ static void look_at_clock(struct dca *dca)
             status_tell_draining();
         stop(dca);
     }
-    /* Rank 0 does this with every transport, so that no rank waits forever. */
+    /* Rank 0 serves the other ranks here even if must_serve() is false; otherwise a rank could wait forever. */
     if (dca->rank == 0 && dca->share.transport->serve != NULL)
         dca->share.transport->serve(&dca->share);
     if (dca->share.transport->look != NULL)
@@ -330,8 +330,8 @@ static void dca_work_note_end(struct dca *dca)
         dca->figures.finish_ns = dca->exec.ended_ns - dca->start_ns;
 }
 
-/* Fills in the same figures as a THREADS message. They remain unknown if iterations wait, if other processes run them,
- * or if the worker is slowed down. */
+/* Fills in the same figures as a THREADS message. The figures remain unknown if iterations wait, if other processes run
+ * the iterations, or if the worker is slowed down. */
 static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;
@@ -356,7 +356,7 @@ void dca_work(struct dca *dca)
 {
     struct range chunk;
     dca->figures.first_ns = dca->figures.finish_ns = NEVER;
-    /* The ranks sleep here, because opening the kernel may take much longer on some of them. */
+    /* The ranks sleep here until all have opened the kernel, because that may take much longer on some of them. */
     runtime_wait_for_all(dca->runtime);
     carrier->barrier(dca->runtime->world);
     if (dca->rank == 0)

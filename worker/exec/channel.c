@@ -44,8 +44,8 @@ void channel_call_ahead(struct channel *channel, uint32_t number)
     wake_helper(channel);
 }
 
-/* Replaces the word by to(word) if the command after `number` is still waiting. Returns the word before the change; if
- * nothing was changed, the present word. */
+/* If command `number` is still the current one and the command after it was given ahead, replaces the word `called` by
+ * to(called). Returns the word before the change; if nothing was changed, the present word. */
 static uint32_t change_next(struct channel *channel, uint32_t number, uint32_t (*to)(uint32_t called))
 {
     uint32_t known = atomic_load(&channel->called);

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that a worker shares with its helper, the process that runs a user's kernel.
  *
- * The worker gives commands; the helper computes and publishes its progress. Neither polls: before one of them sleeps
- * it sets a flag, and the other wakes it if there is news.
+ * The worker gives commands; the helper computes and publishes its progress. Neither process polls: before a process
+ * sleeps it sets a flag, and the other process wakes it if there is news.
  *
  * Commands are numbered. While the helper runs a command, the worker may give the next one *ahead*, so that the helper
- * continues without a wake-up. One word holds the number of a command and two marks; both sides change it by
- * compare-and-swap. READY: the worker has given the command, and the helper has not taken it. NEXT: the following
- * command is given ahead. After the first command the helper takes the following one if all of the first was done;
- * otherwise it puts it back.
+ * continues without a wake-up. One word holds the number of a command and two marks; both sides change it atomically.
+ * READY: the worker has given the command, and the helper has not taken it. NEXT: the following command is given ahead.
+ * After finishing a command, the helper takes the command given ahead if all iterations of the finished one are done;
+ * otherwise the helper puts the command given ahead back.
  *
- * The worker may withdraw a command that the helper has not taken. A command that was put back or withdrawn does not
- * count. There are two places for the data of commands. They are used in turn, so the data of a command stay while the
- * next one runs.
+ * The worker may withdraw a command that the helper has not taken. If a command was put back or withdrawn, the next
+ * command gets its number. There are two places for the data of commands. They are used in turn, so the data of a
+ * command stay while the next command runs.
  *
- * The helper claims the iterations of a command. One word holds how many have begun and where the command ends. For
- * each call of the kernel the helper claims iterations by compare-and-swap; the worker may lower the end at any time.
- * Iterations that have not begun then belong to the worker at once, even while the kernel runs.
+ * An iteration of a command begins when the helper claims it. One word holds how many iterations have begun and where
+ * the command ends. Before each call of the kernel the helper claims iterations by compare-and-swap; the worker may
+ * lower the end at any time. Iterations that have not begun and are after the new end then belong to the worker at
+ * once, even while the kernel runs.
  *
- * Records are written where they are sent from. Variable output follows the channel as blocks (proto/block.h) with
- * their lengths, one or more for each call.
+ * The helper writes records to the buffers from which the worker sends them. Variable output follows the channel as
+ * blocks (proto/block.h) with their lengths, one or more for each call.
  *
- * After each call the helper publishes what is done. There are two accounts, of which one is valid: the helper writes
- * bytes, digest and time to the other one, then a word that says which one is valid, and how many iterations are done.
- * So the worker finds a complete account whenever the helper dies. Iterations that had begun and were not done are
- * suspected of the crash.
+ * After each call of the kernel the helper publishes what is done. There are two accounts, of which one is valid. The
+ * helper writes bytes, digest and time to the other account. Then it writes one word, which says that this account is
+ * now valid and how many iterations are done. So the worker finds a complete account whenever the helper dies.
+ * Iterations that had begun and were not done are suspected of the crash.
  *
  * In a loop with dependencies a command is one step of a chunk (struct hdss_block). Two *halos* for boundary data then
- * follow the channel: the worker writes the data of the previous chunk to one, and reads the data of this chunk from
- * the other. Rows of results follow, at a place that the worker chooses. */
+ * follow the channel: the worker writes the data of the previous chunk to one halo, and reads the data of this chunk
+ * from the other halo. Rows of results follow, at a place that the worker chooses. */
 #pragma once
 
 #include "common/machine/spread.h"
@@ -48,7 +49,7 @@
 #define CHANNEL_BELL 4
 /* A command ends after this many bytes of blocks. A single block may be longer. */
 #define CHANNEL_BLOCKS (UINT64_C(1) << 20)
-/* Distance between the blocks of the two commands: the longest possible block. Unused address space takes no memory. */
+/* Distance between the two places for blocks: the longest possible block. Unused address space takes no memory. */
 #define CHANNEL_BLOCKS_APART (UINT64_C(1) << 36)
 #define CHANNEL_SHORT_NS     50000u
 #define CHANNEL_COUNT_MAX    UINT32_C(0x7fffffff)
@@ -80,7 +81,8 @@ struct channel_account {
 #define CHANNEL_HALOS 2
 #define CHANNEL_ROWS  2
 
-/* A step: elements [from, to) of `count` rows from `first` on. Offsets are from the start of the shared memory. */
+/* A step: elements [from, to) of the `count` rows that begin with row `first`. Offsets are from the start of the shared
+ * memory. */
 struct channel_block {
     uint64_t first, count, from, to;
     uint64_t before, after; /* offsets of the halos; before == 0: the chunk is the first one */
@@ -96,8 +98,8 @@ struct channel_work {
     uint64_t first, count;
     uint64_t singly;
     uint64_t place; /* offset of the records, or of the blocks of variable output */
-    uint64_t room;  /* bytes for blocks; the helper extends it if one iteration needs more */
-    /* Lower half: how many iterations have begun; upper half: their end. BLOCK: 1 after the step has begun. */
+    uint64_t room;  /* bytes for blocks; the helper adds bytes if one iteration needs more */
+    /* Lower half: how many iterations have begun; upper half: how many may begin. BLOCK: 1 after the step has begun. */
     _Atomic uint64_t claims;
     _Atomic uint64_t wake_at;
     /* number of finished iterations times 2, plus the index of the valid account */
@@ -130,8 +132,8 @@ struct channel {
     struct channel_block block;
     _Alignas(64) _Atomic uint32_t called;
     _Atomic uint32_t helper_sleeps;
-    /* RUN: after this time the helper calls the kernel only for the first iterations of a command, and takes no command
-     * that was given ahead. */
+    /* RUN: after this time the helper makes only the first call of a command, and takes no command that was given
+     * ahead. */
     _Atomic uint64_t until_ns;
     _Atomic uint32_t worker_sleeps;
     struct channel_work works[CHANNEL_WORKS];
@@ -217,8 +219,8 @@ static inline void channel_publish(struct channel_work *work, const struct chann
     atomic_store(&work->published, done->count << 1 | (valid ^ 1));
 }
 
-/* Reads a consistent account. The helper writes only to the account that is not valid. If the reader has seen part of a
- * later update, `published` has changed too, and it reads again. */
+/* Reads a consistent account. The helper writes only to the account that is not valid. If this function has read part
+ * of a later update, `published` has changed too, and the function reads again. */
 static inline void channel_look(const struct channel_work *work, struct channel_done *done)
 {
     uint64_t published = atomic_load(&work->published), before;
@@ -254,16 +256,16 @@ void channel_call_ahead(struct channel *channel, uint32_t number);
 
 bool channel_withdraw(struct channel *channel, uint32_t number);
 
-/* All of command `number` is done: continues with the command that was given ahead. Returns false if the helper has put
- * that one back. */
+/* Call it after all of command `number` is done: continues with the command that was given ahead. Returns false if the
+ * helper has put that command back. */
 bool channel_confirm(struct channel *channel, uint32_t number);
 
 /* For the helper: takes the given command; returns false if there is none. Puts back a command that was given ahead if
- * `goes_on` is false or `until_ns` is over. */
+ * `goes_on` is false or the time `until_ns` has passed. */
 bool channel_take_call(struct channel *channel, bool goes_on, uint64_t (*now)(void), uint32_t *number);
 
 /* For the helper: waits for the next command, takes it and returns its number. Spins for `spin_ns` before it sleeps.
- * `goes_on`: it may take a command that was given ahead. */
+ * `goes_on`: the helper may take a command that was given ahead. */
 uint32_t channel_await_call(struct channel *channel, uint64_t spin_ns, bool goes_on);
 
 void channel_wake_worker(struct channel *channel, int bell);

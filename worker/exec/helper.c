@@ -17,13 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long the worker waits for a helper to close its kernel: at the end of the run; before it leaves the waiting to a
- * thread; and if the kernel could not be opened. */
+/* Limits of waiting for a helper to close its kernel: at the end of the run; before a thread waits instead of the
+ * worker; after the kernel could not be opened. */
 #define HELPER_CLOSE_MS  10000
 #define HELPER_SOON_MS   20
 #define HELPER_REFUSE_MS 1000
 #define HELPER_LOOK_NS   20000000u
-/* Limit of waiting for a command that is expected to be short. A wait that ends before the kernel's next tick (4 ms at
+/* Limit of waiting for a command that is expected to be short. A wait that ends before the next tick of Linux (4 ms at
  * 250 Hz) must be programmed into the processor's timer, and in a virtual machine that may take longer than the rest of
  * a short chunk. */
 #define HELPER_MOMENT_NS 5000000u
@@ -61,8 +61,8 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
     helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper->watch = epoll_create1(EPOLL_CLOEXEC);
     void *memory = MAP_FAILED;
-    /* A kernel could truncate the file through its descriptor, and the worker would then die of SIGBUS; the seal
-     * prevents that. */
+    /* The user's kernel could truncate the file through its descriptor, and the worker would then die of SIGBUS; the
+     * seal prevents that. */
     if (helper->file >= 0 && ftruncate(helper->file, (off_t)helper->channel_bytes) == 0 &&
         fcntl(helper->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         memory = mmap(NULL, helper->channel_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper->file, 0);
@@ -235,9 +235,9 @@ static bool let_go(struct helper *helper)
     return true;
 }
 
-/* Tells the helper to leave and waits for its end. If that takes too long, a thread continues to wait; if that is not
- * allowed, the helper is killed. If another helper follows, this one must have answered first, or it would take
- * commands that are for the next one. */
+/* Tells the helper to leave and waits for its end. If the end takes too long, a thread continues to wait; if no thread
+ * may do so, the helper is killed. If another helper will follow, the thread takes over only after this helper has
+ * answered; otherwise this helper would take commands that are for the next one. */
 static void helper_leave(struct helper *helper, bool is_last)
 {
     const struct helper_world *world = helper->start.world;

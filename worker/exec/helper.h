@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's end of a helper, a process that runs a user's kernel.
  *
- * The helper opens the kernel and takes commands through shared memory (channel.h). If it dies the worker learns how,
- * and starts another helper for the next command. A helper ends with its worker. */
+ * The helper opens the kernel and takes commands through shared memory (channel.h). If the helper dies, the worker
+ * learns how, and starts another helper for the next command. A helper ends with its worker. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -15,8 +15,8 @@
 #include <sys/types.h>
 
 struct helper_start {
-    /* Starts a process that calls serve() with the two files as descriptors CHANNEL_FILE and CHANNEL_BELL. Returns -1
-     * with an error. */
+    /* Starts a process that calls serve(), with `file` as descriptor CHANNEL_FILE and `bell` as CHANNEL_BELL. Returns
+     * -1 with an error. */
     pid_t (*begin)(void *context, int file, int bell, char error[HDSS_ERROR_MAX]);
     void *context;
     bool lets_go;
@@ -44,7 +44,7 @@ struct helper {
     uint32_t current;
     bool has_next;
     bool killed;
-    bool is_kept; /* MPI may read the mapping until the process ends, so it is not removed */
+    bool is_kept; /* MPI may read the mapped memory until the process ends, so the memory stays mapped */
     bool has_refused;
     bool rests;
     uint64_t rings;
@@ -74,13 +74,13 @@ void helper_call(struct helper *helper, enum channel_command command);
 /* Like helper_call(), but the helper begins on CPU `cpu` - 1 and may move later; 0: on any CPU. */
 void helper_call_on(struct helper *helper, enum channel_command command, unsigned cpu);
 
-/* Gives a running helper the next command ahead. It begins after all of the running one is done. */
+/* Gives a running helper the next command ahead. The helper begins it after all of the running command is done. */
 void helper_call_ahead(struct helper *helper, enum channel_command command);
 
 bool helper_withdraw(struct helper *helper);
 
-/* Call it after the end of a command: continues with the one that was given ahead. Returns false if the helper will not
- * run that one; it then does not count. */
+/* Call it after a command has ended: makes the command that was given ahead the running one. Returns false if the
+ * helper will not run the command given ahead; that command then does not count. */
 bool helper_go_on(struct helper *helper);
 
 static inline bool helper_is_busy(const struct helper *helper)
@@ -88,8 +88,8 @@ static inline bool helper_is_busy(const struct helper *helper)
     return helper->state == HELPER_RUNNING || helper->state == HELPER_OPENING;
 }
 
-/* Kills a busy helper without waiting; helper_look() and helper_await() report its end. A command that finishes first
- * ends normally. */
+/* Kills a busy helper without waiting; helper_look() and helper_await() report its end. If its command finishes before
+ * the signal, the command ends normally. */
 void helper_kill(struct helper *helper);
 
 /* Returns true, with an error, if the helper has died or cannot open its kernel. Otherwise the helper becomes ready if
@@ -103,13 +103,13 @@ static inline bool helper_is_over(const struct helper *helper)
     return channel_is_over(helper->channel, helper->current);
 }
 
-/* Waits at most some milliseconds for a command that is expected to be short. For longer waits the worker must sleep
- * where messages can wake it. */
+/* Waits at most some milliseconds for a command that is expected to be short. For longer waits the worker must sleep in
+ * a way in which messages can wake it, too. */
 void helper_await_moment(const struct helper *helper);
 
 void helper_wake_at(struct helper *helper, uint64_t done);
 
-/* Announces that the worker will sleep on the descriptor. Returns false if there is news already. */
+/* Announces that the worker will sleep until `watch` is readable. Returns false if there is news already. */
 bool helper_rest(struct helper *helper);
 
 uint64_t helper_processor_ns(const struct helper *helper);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The usual path of a chunk through the executor: see inline.h. It is in one file so that a short chunk takes few
- * instructions. Rare cases are in steps.c. */
+/* The usual path of a chunk through the executor: see inline.h. This path is in one file so that a short chunk takes
+ * few instructions. Rare cases are in steps.c. */
 #include "worker/exec/inline.h"
 
 #include "common/machine/machine.h"
@@ -20,8 +20,8 @@
 #define TURN_NS 2000000.0
 /* Upper bound of the expected time of one call of the kernel. The time of a turn is checked after each call, so with
  * short calls a turn rarely contains two iterations that are each longer than a turn. Reading the clock after each call
- * costs some 50 ns. A turn that is configured shorter than this is one call, because many kernels are slower in shorter
- * calls. */
+ * costs some 50 ns. If the configured turn is shorter than this, a turn is one call, because many kernels are slower in
+ * shorter calls. */
 #define CALL_NS           (TURN_NS / 8)
 #define LOOK_BACK_NS      1e9
 #define DIGEST_SOON_BYTES 4096
@@ -34,8 +34,9 @@ static void begin_spread_piece(struct exec *exec)
     exec->pieces.ns = 0;
 }
 
-/* A piece that turned out too short is extended. A short last piece is left out, unless it is the only one: its time
- * says more about the clock than about the kernel. */
+/* Ends a complete piece, whose time becomes a sample of the spread. A piece that turned out too short is extended. A
+ * short last piece is left out, unless it is the only piece: its time says more about the clock than about the kernel.
+ * */
 void exec_end_piece(struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -62,9 +63,10 @@ int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *re
     return returned(exec->config.kernel->run(exec->instance, first, count, records, exec->error), "run", exec->error);
 }
 
-/* Updates the estimate after `count` iterations took `ns`. A longer time replaces the mean, so it counts at once. A
- * shorter time enters the mean of all iterations since then, at most those of LOOK_BACK_NS. The mean begins with one
- * iteration of TURN_NS, because nearly all iterations may cost nothing while one in a thousand is long. */
+/* Updates the estimated iteration time after `count` iterations took `ns`. A time that is longer than the estimate
+ * replaces it. A shorter time enters a mean over all iterations since the last replacement, but at most over those of
+ * LOOK_BACK_NS. The mean begins with one iteration of TURN_NS, because nearly all iterations may cost nothing while one
+ * in a thousand is long. */
 static void learn_iteration(struct exec *exec, uint64_t count, double ns)
 {
     bool is_known = exec->iteration_ns > 0;
@@ -79,8 +81,8 @@ static void learn_iteration(struct exec *exec, uint64_t count, double ns)
     exec->iteration_ns = (known * seen + time * (double)count) / exec->iterations_seen;
 }
 
-/* A slowed worker sleeps in irregular portions, so the piece gets the computing time times the slowdown instead of the
- * elapsed time. */
+/* A slowed worker sleeps in irregular portions, so the piece of the spread gets the computing time times the slowdown
+ * instead of the elapsed time. */
 int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -126,7 +128,8 @@ static uint64_t turn_size(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
     uint64_t size = exec_least(chunk->count - chunk->done, exec_room(exec));
-    /* Results of finished iterations must not wait for an iteration that waits. */
+    /* A turn has one iteration: results of finished iterations must not be held up by the next iteration, which may
+     * wait for an event. */
     if (exec->config.kernel->descriptor != NULL)
         return 1;
     if (exec->config.turn_iterations > 0)
@@ -152,8 +155,8 @@ static void take_in_end(struct exec *exec, uint64_t end)
     exec->chunk.stolen += count - exec->chunk.count;
 }
 
-/* Marks the next `count` iterations as begun, so that other ranks can only take later ones. Returns how many of the
- * `count` the worker still has. */
+/* Marks the next `count` iterations as begun, so that other ranks can only take later ones. Returns how many of these
+ * iterations the worker still has, because others may already be taken. */
 __attribute__((noinline)) static uint64_t claim(struct exec *exec, uint64_t count)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -175,7 +178,7 @@ static void compute_turn(struct exec *exec)
     unsigned char *const records = exec_next_records(exec), *to = records;
     int result = 0;
     assert(end > begun && end <= chunk->count && "a turn has iterations, of the chunk");
-    /* A failed iteration, counted by exec_tell_failure(), may have been the last of its piece. */
+    /* The last turn may have ended a piece by a failed iteration, which exec_tell_failure() counts as done. */
     if (exec->config.spread)
         exec_end_piece(exec);
     while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < turn_ns(exec)) {
@@ -236,7 +239,7 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     assert(count <= chunk->done - chunk->sliced && "what leaves has been computed");
     event->chunk.count = count;
     if (made->variable && exec->config.collect && bytes > buffer->room && reserve_block(exec, buffer, bytes) < 0) {
-        /* Without memory the results are reported as failed, because the executor cannot give iterations to another
+        /* If memory runs out, the iterations are reported as failed, because the executor cannot give them to another
          * rank. */
         event->type = EVENT_ITERATIONS_FAILED;
         event->text = exec->error;
@@ -268,8 +271,8 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     chunk->running = false;
 }
 
-/* Sends the next part if it is due: if it is the chunk's last one, fills a buffer, or the one before was sent long ago.
- * Parts are sent in order. An empty part is due only as the last one. */
+/* Sends the next part if that is due: if the part completes the chunk, if it fills a buffer, or if the previous part
+ * was sent long ago. Parts are sent in order. An empty part is due only at the end of the chunk. */
 static bool send_due_part(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -301,7 +304,8 @@ static void begin_chunk(struct exec *exec, uint64_t first, uint64_t count, uint6
 {
     struct exec_chunk *chunk = &exec->chunk;
     assert(!chunk->running && "chunks are computed one after another");
-    /* The time of this does not count for the chunk. executor_advance() reports a failure. */
+    /* Enters the time step now, because the time for entering does not count for the chunk. executor_advance() reports
+     * a failure to enter. */
     if (exec->config.helper == NULL && !exec_is_in_step(exec, first))
         exec_enter_step(exec, first);
     if (exec->config.span != NULL)
@@ -430,7 +434,7 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     if (exec->config.helper != NULL) {
         if ((computes || exec->remote.posted) && !exec_remote_turn(exec))
             return inline_tell_mark(exec, event) ? TURN_EVENT : TURN_BLOCKED;
-        /* After EVENT_STOLEN the buffer may still be full. */
+        /* The buffer may have no room, because it may still be full after EVENT_STOLEN. */
     } else if (computes && exec_room(exec) > 0) {
         (exec->isolated.wanted ? exec_compute_in_child : compute_turn)(exec);
         if (chunk->stolen > 0) {
@@ -456,8 +460,8 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     return exec->executor.is_put_off ? TURN_BLOCKED : TURN_WORKED;
 }
 
-/* True if the buffer for the running chunk's results is still being sent. The runtime must then be polled: a helper
- * that got the chunk ahead may have finished it and send no news. */
+/* True if the buffer for the running chunk's results is still being sent. The worker must then poll the runtime instead
+ * of sleeping: if the helper got this chunk ahead, it may have finished the chunk already and send no more news. */
 static bool waits_for_sends(struct exec *exec)
 {
     return exec->chunk.running && exec_buffer_in_use(exec)->sent;
@@ -476,8 +480,8 @@ static enum turn advance_with_helper(struct exec *exec, struct event *event)
     return turn;
 }
 
-/* A kernel that waits for asynchronous work gets a second turn at once. It begins the next iteration there before the
- * runtime does anything else, so that both iterations run in parallel. */
+/* A kernel that waits for asynchronous work gets a second turn at once. In this turn the kernel begins the next
+ * iteration, so that the iteration runs while the runtime handles messages and results. */
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);
@@ -498,9 +502,9 @@ static void inline_sent(struct executor *executor, const void *data)
             buffers[i].sent = false;
 }
 
-/* Gives a buffer other memory, because MPI may read its present memory until the process ends. Without other memory the
- * buffer counts as being sent forever, and the worker stops. A buffer that is shared with a helper can move only once.
- * That is enough: a worker sends its results to one rank, and to the supermaster if that rank is lost. */
+/* Gives a buffer other memory, because MPI may read its present memory until the process ends. If there is no other
+ * memory, the buffer counts as being sent forever, and the worker stops. A buffer that is shared with a helper can move
+ * only once. That is enough: a worker sends its results to one rank, and to the supermaster if that rank is lost. */
 static void leave_buffer(struct exec *exec, struct exec_buffer *buffer)
 {
     const size_t bytes = exec_buffer_bytes(exec);

@@ -8,12 +8,12 @@
  *
  * The two clock readings around a chunk can take ten times as long as a short chunk. If the caller does not need the
  * time of each chunk (config.short_runs), exec_short() computes a short chunk at once, and only the last chunk of a run
- * of some tens is timed. The time of the run is its number of iterations times the time of a short iteration. If the
- * run took longer than short chunks can take, its time is all that has passed. So the time of a long chunk is never
- * lost, and the sum equals that of chunks timed one by one, without the time of the clock.
+ * of some tens is timed. The time of the run is its number of iterations times the measured time of a short iteration.
+ * If the run took longer than short chunks can take, all of the elapsed time counts. So the time of a long chunk is
+ * never lost, and the sum equals that of chunks that are timed one by one, except for the time that the clock takes.
  *
  * Variable output is collected in buffers of its own (output.h), because the lengths of its parts are known only when
- * it is sent. It is then copied into one of the two buffers.
+ * it is sent. The output is then copied into one of the two buffers.
  *
  * If the kernel fails in a call of several iterations, they are run again one by one, so that the good ones count. An
  * iteration that fails in a call of its own is reported, and the chunk continues after it. */
@@ -56,7 +56,7 @@ struct exec_config {
     bool unprobed;
     unsigned probe_least; /* minimum number of probe iterations, however long they take */
     bool spread;
-    struct span *span;      /* other ranks may take iterations from it; borrowed; NULL: they must ask */
+    struct span *span;      /* other ranks may take iterations from this span; borrowed; NULL: other ranks must ask */
     const unsigned *server; /* with a span: the rank that may take iterations */
     const uint32_t *chunk;
     bool short_runs;
@@ -83,18 +83,19 @@ struct exec_buffer {
     unsigned char *bytes; /* owned; EXEC_HEADROOM plus `capacity` records, or plus `room` bytes for a block */
     size_t room;
     bool sent;
-    bool has_moved; /* in memory shared with a helper: the buffer is at the second of its two places */
+    bool has_moved; /* for a buffer in memory shared with a helper: the buffer is at the second of its two places */
 };
 
-/* The kernel's present time step and its iterations. Unless time steps depend on each other, that is the whole loop. */
+/* The kernel's present time step and its iterations. Unless time steps depend on each other, this step is the whole
+ * loop. */
 struct exec_step {
     uint64_t number, first, count;
-    void *earlier; /* records of the previous step, as far as they were read; owned */
-    /* The kernel cannot enter the next step, so nothing more is computed. exec->error has the reason; stuck_told: it
-     * was reported. */
+    void *earlier; /* those records of the previous step that were read; owned */
+    /* The kernel cannot enter the next step, so nothing more is computed. exec->error has the reason; `stuck_told`: the
+     * reason was reported. */
     bool is_stuck, stuck_told;
-    /* Passes a step to the kernel's other instances after this executor's instance has entered it; NULL: there are no
-     * others. */
+    /* Passes a step to the kernel's other instances after this executor's instance has entered the step; NULL: there
+     * are no other instances. */
     int (*tell_others)(void *others, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
     void *others;
 };
@@ -112,17 +113,18 @@ struct exec_chunk {
     bool running;
     bool waiting; /* iteration `done` has begun and waits for an event, since wait_began_ns */
     bool ends;
-    /* Iteration `done` has failed for the reason in exec->error. `final`: it is not retried; `died`: its process has
-     * died. */
+    /* Iteration `done` has failed for the reason in exec->error. `final`: the iteration is not retried; `died`: the
+     * process that ran it has died. */
     bool failed;
     bool final, died;
     uint64_t first, count, mark;
     uint64_t done;
     uint64_t sliced;
-    /* The first is_reset iterations run one by one, because a call of several of them has failed or killed its
+    /* The first is_reset iterations run one by one, because a call of several iterations has failed or killed its
      * process. */
     uint64_t is_reset;
-    /* Digest of iterations that were not sent. For collected variable output it is computed when the output is sent. */
+    /* Digest of iterations whose results were not sent yet. For collected variable output the digest is computed when
+     * the output is sent. */
     uint64_t digest;
     bool is_shared;
     uint64_t stolen;
@@ -210,7 +212,7 @@ struct exec {
  * enter a time step. The first chunk after a run of short chunks includes the time of that run. */
 int exec_init(struct exec *exec, const struct exec_config *config);
 
-/* Never true if results are collected, the worker is slowed down or the spread is measured. */
+/* Never true if results are collected, if the worker is slowed down, or if the spread is measured. */
 static inline bool exec_is_short(const struct exec *exec, uint64_t count)
 {
     return count <= exec->shorts.count;
@@ -236,7 +238,7 @@ static inline int exec_short(struct exec *exec, uint64_t first, uint64_t count, 
 
 void exec_probe_now(struct exec *exec, struct speed *speed);
 
-/* Ends the run of short chunks, because the caller is finished or will do something that takes long. Returns the time
+/* Ends the run of short chunks. Call it after the last chunk, and before other work that takes long. Returns the time
  * of the run's chunks. */
 uint64_t exec_pause(struct exec *exec);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs iterations that have killed workers in a child process, one after the other. The child writes records and
- * progress to shared memory. If it dies the running iteration is to blame, and the next child continues after it.
- * Variable output comes through a memory file, with one iteration for each child. The child has a copy of the kernel's
- * instance, so nothing that it does affects the worker. */
+/* Runs iterations one after the other in a child process, because they have killed workers before. The child writes
+ * records and progress to shared memory. If the child dies, the running iteration is blamed, and the next child
+ * continues after that iteration. Variable output comes through a memory file, with one iteration for each child. The
+ * child has a copy of the kernel's instance, so nothing that it does affects the worker. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -28,13 +28,13 @@ struct isolated_job {
     void *instance;
     uint64_t first, count;
     uint64_t record_bytes, capacity;
-    struct output *output; /* for variable output, with count 1; NULL: records */
+    struct output *output; /* for variable output, with a `count` of 1; NULL: iterations yield records */
     const struct hdss_loop *loop;
 };
 
-/* Starts a child for the job, or continues with the running one, and waits for one turn. Copies finished records and
- * returns their number, which the caller adds to `first` of the next job. `*failed`: the iteration after them has
- * failed with `error`; `*final`: it has killed the child. */
+/* Starts a child for the job, or continues with the running child, and waits for one turn. Copies the records of
+ * finished iterations and returns the number of these, which the caller adds to `first` of the next job. `*failed`: the
+ * next iteration has failed with `error`; `*final`: that iteration has killed the child. */
 uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job, void *records, bool *failed,
                        bool *final, char error[HDSS_ERROR_MAX]);
 

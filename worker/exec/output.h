@@ -2,7 +2,8 @@
 /* Variable output of a kernel, before it is sent as blocks (proto/block.h).
  *
  * The bytes of each stream and the table of lengths are collected in growing buffers. Blocks are taken from the front,
- * none larger than SLICE_MAX unless it has a single iteration, so an iteration may have any size that MPI can send. */
+ * none larger than SLICE_MAX unless the block has a single iteration. So an iteration may have any size that MPI can
+ * send. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -59,12 +60,12 @@ static inline size_t output_bytes(const struct output *output)
     return bytes;
 }
 
-/* Returns how many of the first collected iterations fit into a block, at least 1. They are all good or all failed.
- * `*bytes`: size of the block. */
+/* Returns how many of the first collected iterations fit into a block, at least 1. These iterations have all succeeded
+ * or all failed. `*bytes`: size of the block. */
 uint64_t output_fit(const struct output *output, size_t *bytes);
 
 bool output_fails_next(const struct output *output);
 
-/* Removes the next `count` iterations and writes their block to `out` unless that is NULL. Returns their digest, which
- * leaves out streams that differ from run to run. */
+/* Removes the next `count` iterations and writes their block to `out` unless that is NULL. Returns the digest of these
+ * iterations, without streams that differ from run to run. */
 uint64_t output_take(struct output *output, uint64_t count, const struct hdss_loop *loop, unsigned char *out);

@@ -138,9 +138,9 @@ static void blame_piece(struct pipeline *pipeline, const char *why)
     chunk->died = true;
 }
 
-/* Starts the time limit of a step. If the chunk can be split further, the step has the time of one row, so that a
- * hanging row is found soon; the killed helper then blames no row. Otherwise all steps of the piece together have the
- * time of all its rows. */
+/* Begins to measure the time of a step. If the chunk can be split further, the step may take as long as one row, so
+ * that a hanging row is found soon; if the helper is then killed, no row is blamed. Otherwise all steps of the piece
+ * together may take as long as all its rows. */
 static void begin_to_watch(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -231,8 +231,8 @@ static void take_step(struct pipeline *pipeline)
                chunk->rows * row_bytes);
 }
 
-/* Checks a helper that computes nothing. If it died while it waited, the piece begins again. If it died while it opened
- * the kernel, other helpers try a few times, because something else may have killed it. */
+/* Checks a helper that computes nothing. If the helper died between two steps, the piece begins again. If it died while
+ * it opened the kernel, other helpers try a few times, because something else may have killed it. */
 static void look_after_idle(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;

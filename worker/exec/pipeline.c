@@ -21,13 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step takes about TURN_NS, or REMOTE_TURN_NS in a helper, so that the worker can handle messages. But it has at
+/* A step takes about TURN_NS, or REMOTE_TURN_NS in a helper, so that the worker can handle messages. But a step has at
  * least ELEMENTS_MIN elements of each row, because shorter steps would use the cache badly. */
 #define TURN_NS        4000000.0
 #define ELEMENTS_MIN   256
 #define REMOTE_TURN_NS 16000000.0
 
-/* Keys of the boundaries of probe rows. No boundary of a loop has them. */
+/* Keys of the boundaries of probe rows. No boundary of a loop has these keys. */
 #define PROBE_BEFORE (UINT64_MAX - 1)
 #define PROBE_AFTER  UINT64_MAX
 
@@ -210,7 +210,7 @@ static void pipeline_fini(struct executor *executor)
     executor_fini(&pipeline->exec.executor);
     while (pipeline->halo_count > 0) {
         struct halo *last = &pipeline->halos[pipeline->halo_count - 1];
-        if (last->is_kept || last->awaited > 0) /* boundary data announced by a lost rank may still arrive */
+        if (last->is_kept || last->awaited > 0) /* boundary data that a lost rank has announced may still arrive */
             abandon_halo(pipeline, last);
         else
             remove_halo(pipeline, last);
@@ -373,14 +373,15 @@ static void compute_block(struct pipeline *pipeline, uint64_t to)
         pipeline_count_block(pipeline, to, began_ns, elapsed_ns);
 }
 
-/* Times one iteration as if all earlier iterations had yielded zeros. */
+/* Runs one iteration, which the probe times, as if all earlier iterations had yielded zeros. */
 static void pipeline_try_row(void *context, uint64_t iteration)
 {
     struct pipeline *pipeline = context;
     const struct hdss_loop *loop = pipeline->config.exec.loop;
     struct halo *before = pipeline_take_seam(pipeline, PROBE_BEFORE),
                 *after = pipeline_take_seam(pipeline, PROBE_AFTER);
-    before = pipeline_find_seam(pipeline, PROBE_BEFORE); /* the second call may have moved it */
+    /* the call for PROBE_AFTER may have moved the array of halos */
+    before = pipeline_find_seam(pipeline, PROBE_BEFORE);
     if (before == NULL || after == NULL)
         return;
     if (before->bytes == 0)
@@ -465,8 +466,8 @@ static void send_rows(struct pipeline *pipeline, uint64_t rows, struct event *ev
 }
 
 /* Number of rows to send next: at most `complete` and one slice; 0 if there are none. A short part must wait until the
- * part before it has been sent, because the head of its message is written in front of its rows, over the end of that
- * part. */
+ * part before it has been sent, because the head of its message is written in front of its rows and overwrites the end
+ * of the part before. */
 static uint64_t rows_to_send(struct pipeline *pipeline, uint64_t complete)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -498,7 +499,8 @@ static bool tell_rows(struct pipeline *pipeline, struct event *event)
 }
 
 /* Reports that the piece has crashed its helper. If the piece is given up, the results before it are sent first.
- * Nothing after it is computed in this turn: either nothing follows, or the next turn reports the end of the loop. */
+ * Nothing after the piece is computed in this turn: either no iteration follows, or the next turn reports the end of
+ * the loop. */
 static enum turn tell_death(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -597,7 +599,7 @@ static enum turn advance_pipeline(struct pipeline *pipeline, struct event *event
     const struct pipeline_chunk *chunk = &pipeline->chunk;
     if (is_remote(pipeline))
         pieces_look(pipeline);
-    /* While a command runs, the helper writes to the buffer. */
+    /* Rows are not moved while a command runs, because the helper then writes to the buffer. */
     if (!pipeline->exec.remote.posted)
         move_kept_rows(pipeline);
     if (pipeline->has_problem)

@@ -2,26 +2,26 @@
 /* Runs the chunks of a loop with dependencies, in turns: the counterpart of inline.h.
  *
  * A chunk is computed along the synchronization dimension, all its rows together, the first row ahead (struct
- * hdss_block). It advances as far as the boundary data of the previous chunk have arrived, then waits. At each
- * synchronization point, every `interval` elements of the first row, the event BOUNDARY_READY reports the new boundary
- * data of the last row. So neighbouring chunks are computed in parallel, the later one some elements behind, and each
- * chunk sends one message per point. Between two points the computation pauses every few milliseconds to handle
- * messages.
+ * hdss_block). The computation advances as far as the boundary data of the previous chunk have arrived, then waits. At
+ * each synchronization point, every `interval` elements of the first row, the event BOUNDARY_READY reports the new
+ * boundary data of the last row. So neighbouring chunks are computed in parallel, the later one some elements behind,
+ * and each chunk sends one message per point. Between two points the computation pauses every few milliseconds to
+ * handle messages.
  *
- * A boundary is the iteration at which one chunk ends and the next begins; boundary data are stored by it. The data of
- * chunks that were computed here are kept until they are released, or until the next chunk has used them here. Data
- * from other workers may arrive before their chunk begins.
+ * A boundary is the iteration at which one chunk ends and the next begins; the boundary data between two chunks are
+ * stored under this iteration. Boundary data of chunks that were computed here are kept until they are released, or
+ * until the next chunk has used them here. Data from other workers may arrive before their chunk begins.
  *
  * With a helper (helper.h) each step is a command. Boundary data are copied into and out of shared memory, because MPI
  * may still be sending the data of earlier steps. Rows of results are in shared memory and are sent from there. If the
  * helper dies, the kernel's state of the chunk is lost. The chunk then begins again in pieces of as few rows as one
- * iteration depends on, to find the piece that crashes helpers. That piece is retried and finally given up: the chunk
- * ends without it if no chunk follows; otherwise the loop ends. Rows that were sent stay valid; their repeated results
- * are equal and are not sent again.
+ * iteration depends on, to find the piece that crashes helpers. That piece is retried and finally given up. If no
+ * iteration depends on the piece, the chunk ends without it; otherwise the loop ends. Rows that were sent stay valid;
+ * their repeated results are equal and are not sent again.
  *
- * With a time limit, the helper is killed if a piece takes longer than all its rows may take. It is also killed if one
- * step of a chunk with several pieces, usually some milliseconds, takes longer than one row may take: that blames no
- * row, but finds the one that hangs. */
+ * With a time limit, the helper is killed if a piece takes longer than all its rows may take. As long as the chunk can
+ * be split further, the helper is also killed if one step, which usually takes some milliseconds, takes longer than one
+ * row may take. Then no row is blamed, but the hanging row is found. */
 #pragma once
 
 #include "common/machine/executor.h"
@@ -50,15 +50,15 @@ struct pipeline_buffer {
     bool is_kept;
 };
 
-/* The running or last chunk. sliced <= done <= count, from <= end, piece + rows <= count. */
+/* The running or last chunk. Invariants: sliced <= done <= count, from <= end, piece + rows <= count. */
 struct pipeline_chunk {
     bool running;
     bool has_room;
     uint64_t first, count, mark;
-    /* The rows that are computed together: index of the first one in the chunk, and their number. They are the whole
-     * chunk unless is_split. */
+    /* The rows that are computed together: index of the first one in the chunk, and their number. Unless is_split,
+     * these are all rows of the chunk. */
     uint64_t piece, rows;
-    /* In elements of the piece's first row: how many are computed, and after how many the last row is complete. */
+    /* Numbers of elements of the piece's first row: computed so far, and needed for the last row to be complete. */
     uint64_t from, end;
     uint64_t told;
     uint64_t done; /* computed elements, in rows, rounded down; `count` only after all are computed */
@@ -72,10 +72,11 @@ struct pipeline_chunk {
 
 struct pipeline_shared {
     uint64_t bytes;
-    unsigned halo_in; /* halo with the boundary data before the piece; the other one gets the data after it */
+    /* index of the halo with the boundary data before the piece; the other halo gets the data after the piece */
+    unsigned halo_in;
     uint64_t in_bytes;
     uint64_t piece_ns;
-    /* Time limit of the running step: it and earlier_ns together may take as long as limit_rows rows. */
+    /* The running step and the earlier steps of the piece (earlier_ns) together may take as long as limit_rows rows. */
     uint64_t earlier_ns, limit_rows;
 };
 
@@ -85,7 +86,7 @@ struct pipeline {
     struct pipeline_config config;
     uint64_t interval;
     uint64_t halo_bytes;
-    struct halo *halos; /* [halo_capacity], owned; unused ones, from halo_count on, keep their arrays */
+    struct halo *halos; /* [halo_capacity], owned; unused halos, from halo_count on, keep their arrays */
     unsigned halo_count, halo_capacity;
     struct pipeline_buffer buffers[EXEC_BUFFERS];
     unsigned filling;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The threads of a pool: each draws iterations, runs them in pieces, and reports what is done.
  *
- * Reading the clock takes longer than a draw, so it is read about every TICK_NS of estimated work, and when the thread
- * moves to another slot. */
+ * Reading the clock takes longer than a draw, so the clock is read about every TICK_NS of estimated work, and when the
+ * thread moves to another slot. */
 #include "worker/exec/thread_pool.h"
 
 #include "common/os/clock.h"
@@ -18,7 +18,7 @@
 #define AHEAD_NS 1000.0
 #define SPIN_NS  50000u
 
-/* Only this thread writes the counter. */
+/* Adds without an atomic addition, because only this thread writes the counter. */
 static void add_own(_Atomic uint64_t *sum, uint64_t more)
 {
     atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
@@ -39,7 +39,7 @@ static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
     if (pool_thread->untimed == 0)
         return now_ns;
     assert(own->slot != NULL && "iterations are of a slot");
-    /* A longer time replaces the estimate at once; a shorter one lowers it at most by a factor of 8. */
+    /* A longer time replaces the estimate at once; a shorter time lowers the estimate at most by a factor of 8. */
     double time = (double)elapsed_ns / (double)pool_thread->untimed, before = pool_thread->iteration_ns;
     time = time < 0.5 ? 0.5 : time;
     pool_thread->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
@@ -148,8 +148,8 @@ static inline bool is_called(const struct thread_pool *pool, unsigned thread)
 }
 
 /* Fast path for short chunks: draws and computes one piece after another. Ends when the clock must be read, or if a
- * draw is not a single piece of the thread's part, which run_piece() handles. Counters stay in registers, because the
- * atomic operation of a draw waits for all earlier stores. */
+ * draw does not fit into one piece of the thread's present part: run_piece() handles that case. Counters stay in
+ * registers, because the atomic operation of a draw waits for all earlier stores. */
 static void run_short_draws(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];

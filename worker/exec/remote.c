@@ -8,16 +8,17 @@
  *
  * While the last command of a chunk runs, the first command of the next chunk is given ahead, with the other buffer. So
  * the helper continues by itself while the worker wakes up, sends results and gets another chunk. The worker withdraws
- * that command if the running chunk is cut, put off or given up, if the running command ends early, or if the helper is
- * killed. If the helper has begun it already, the running chunk is finished.
+ * the command given ahead if the running chunk is cut, put off or given up, if the running command ends early, or if
+ * the helper is killed. If the helper has already begun the command given ahead, then the running chunk is finished.
  *
- * An executor that is put off cuts its command in the same way, and gives another one when it continues.
+ * An executor that is put off cuts its command in the same way, and gives another command when it continues.
  *
- * If iterations have a time limit, a helper that makes no progress for longer is killed. A call of several iterations
- * has the time of one. None of them is blamed for the kill; they are run again one by one, each with its own time. So
- * an iteration that keeps the limit never fails, and a hang is found however many short iterations a call has. Only
- * time in which the worker itself looks counts: if the worker was stopped together with its helper, or waited for its
- * core, nothing is blamed. A sleeping worker looks every 20 ms. */
+ * If iterations have a time limit, the worker kills a helper that makes no progress for longer than the limit. A call
+ * of several iterations may take as long as a single iteration. If the call takes longer, none of its iterations is
+ * blamed; all are run again one by one, each with the whole limit. So an iteration that keeps the limit never fails,
+ * and a hang is found however many short iterations a call has. Between two looks of the worker at most LIMIT_LOOK_NS
+ * count: if the worker was stopped together with its helper, or waited for its core, nothing is blamed. A sleeping
+ * worker looks every 20 ms. */
 #include "worker/exec/steps.h"
 
 #include "worker/exec/blocks.h"
@@ -31,12 +32,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* After so many successive deaths in which no iteration had begun, the next iteration is blamed. */
+/* After this many successive deaths of helpers in which no iteration had begun, the next iteration is blamed. */
 #define REMOTE_DEATHS_MAX 3
 
 #define LIMIT_TIMES   100
 #define LIMIT_LOOK_NS 100000000u
-/* Least time limit of a helper that does not begin its command. */
+/* Minimum time limit of a helper that begins no iteration of its command. */
 #define LIMIT_IDLE_NS  UINT64_C(10000000000)
 #define LIMIT_PROBE_NS 20000000u
 
@@ -185,7 +186,7 @@ static uint64_t begun_of_command(const struct exec_remote *remote)
     return channel_begun(atomic_load(&helper_work(&remote->helper)->claims));
 }
 
-/* Keeps further iterations of the command from beginning, because one that began just before the signal would be
+/* Keeps further iterations of the command from beginning, because an iteration that began just before the kill would be
  * blamed. Returns false if the helper has made progress since the last look. */
 static bool stop_before_kill(struct exec *exec, uint64_t begun, uint64_t done)
 {
@@ -221,7 +222,7 @@ static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns)
 {
     struct helper *helper = &exec->remote.helper;
-    /* Does nothing if the helper has begun its next command, which has a time limit of its own. */
+    /* A helper that has begun its next command is not killed, because that command has a time limit of its own. */
     if (helper->killed || !helper_withdraw(helper))
         return;
     exec->remote.standing.over_ns = limit_ns;
@@ -244,7 +245,7 @@ static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, 
     count = exec_least(count, CHANNEL_COUNT_MAX);
     work->first = first;
     work->count = count;
-    /* An iteration with effects runs in a call of its own, so that it is not repeated if another one hangs or
+    /* An iteration with effects runs in a call of its own, so that it is not repeated if another iteration hangs or
      * crashes. */
     work->singly = exec->config.loop->has_effects ? count : singly;
     work->place = 0;
@@ -341,8 +342,8 @@ void exec_remote_begin(struct exec *exec)
     post_command(exec);
 }
 
-/* Keeps at least one iteration of a chunk that the helper has begun, and of a chunk whose predecessor has ended,
- * because other ranks believe that it is running. */
+/* Keeps at least one iteration of the next chunk if the helper has begun that chunk. Also keeps one iteration if the
+ * chunk before has ended, because other ranks then believe that the next chunk is running. */
 struct range exec_remote_cut_next(struct exec *exec, unsigned waiting)
 {
     struct exec_remote *remote = &exec->remote;
@@ -443,10 +444,11 @@ static void take_next_back(struct exec *exec)
     (void)is_back;
 }
 
-/* Blames the only iteration that had begun when the helper died. It may be retried even if the chunk is isolated,
- * because another helper costs no worker. If several iterations had begun, they are run again one by one. The same
- * holds if a call took too long and some of its iterations were finished just before the kill. If none had begun,
- * something else has killed the helper. */
+/* If a single iteration had begun when the helper died, blames that iteration. It may be retried even if the chunk is
+ * isolated, because another helper costs no worker. If several iterations had begun, all of them are run again one by
+ * one. The same applies to the iterations of a call that took too long, if some of them were finished just before the
+ * kill. If no iteration had begun, something else has killed the helper; only after REMOTE_DEATHS_MAX such deaths the
+ * next iteration is blamed. */
 static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;

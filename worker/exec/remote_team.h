@@ -4,10 +4,10 @@
  * Worker and helper share the ring (ring.h). The worker begins slots, cuts them and reports what is done, as if the
  * threads were its own; the helper's threads draw from the slots. So chunks are not passed one by one.
  *
- * If the helper dies, or hangs and is killed, no iteration is blamed, because several were running. Finished iterations
- * stay. Iterations that were drawn and had not begun are left to the threads of the next helper (ring_mend()). The
- * parts with running iterations are repeated by the executor of one thread, in a process of its own, while the threads
- * continue. An iteration that crashes is alone there, and is blamed. */
+ * If the helper dies, or hangs and is killed, no iteration is blamed, because several were running. Results of finished
+ * iterations are kept. Iterations that were drawn and had not begun are left to the threads of the next helper
+ * (ring_mend()). The parts with running iterations are repeated by the executor of one thread, in a process of its own,
+ * while the threads continue. There only one iteration runs at a time, so an iteration that crashes is blamed. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -27,8 +27,8 @@ struct team_share {
     char error[HDSS_ERROR_MAX];
 };
 
-/* Offsets from the beginning of struct team_share: of the ring, of the spread per thread and slot, and of each slot's
- * records with their headroom. */
+/* Offsets from the beginning of struct team_share: of the ring, of the spread per thread and slot, and of the slots'
+ * records with their headroom. `bytes`: size of everything. */
 struct team_layout {
     size_t ring, spread, records, bytes;
 };
@@ -45,7 +45,8 @@ struct remote_team {
     bool posted;
     unsigned deaths;
     uint64_t calls;
-    int watch; /* epoll descriptor for both helpers: that of the threads and that of the executor of one thread */
+    /* epoll descriptor for two helpers: the helper of the threads, and the helper of the executor of one thread */
+    int watch;
     struct team_standing *standing; /* [threads], owned; NULL: no time limit */
     uint64_t looked_ns, longest_ns;
 };

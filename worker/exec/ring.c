@@ -12,10 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* More slots than threads, so that chunks of a single iteration keep all threads busy. */
+/* There are this many more slots than threads, so that chunks of a single iteration keep all threads busy. */
 #define SPARE_SLOTS 8
-/* The lower half of a slot's word is the next step, the upper half the end of the steps. A thread that finds the slot
- * dry has incremented the step in vain, by up to RING_AHEAD_MAX. RING_STEPS_MAX leaves room for that. */
+/* The lower half of a slot's word is the next step, the upper half the end of the steps. Each thread that finds the
+ * slot dry has incremented the step in vain, by up to RING_AHEAD_MAX; RING_STEPS_MAX leaves room for that. */
 #define STEP_BITS 32
 
 static uint64_t ring_steps(uint64_t step, uint64_t end)
@@ -212,7 +212,7 @@ static int make_plan(struct ring *ring, struct ring_plan *plan, uint64_t number,
 {
     int result;
     drop_bounds(plan);
-    /* The technique begins a time step, after it has got all measurements from other slots. */
+    /* Gives the technique all measurements from other slots; after that the technique begins a time step. */
     if (ring_learns(ring)) {
         pthread_mutex_lock(&ring->learning);
         for (unsigned i = 0; i < ring->threads; i++)
@@ -389,8 +389,8 @@ static uint64_t common_of(uint64_t first, uint64_t end, uint64_t from, uint64_t 
     return first < end ? end - first : 0;
 }
 
-/* Keeps what a thread has drawn after its present part. In that part some iteration may be to blame, and the exact
- * progress is unknown. */
+/* Keeps what a thread has drawn after its present part. The progress in the present part is not known exactly, and an
+ * iteration of that part may have caused the death. */
 static void mend_draw(struct ring *ring, struct ring_thread *own)
 {
     const uint64_t at = atomic_load(&own->at), oldest = atomic_load(&ring->state->oldest);
@@ -430,8 +430,8 @@ static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from,
     return count;
 }
 
-/* Compares what is not done with what will still be done, for each part. If they differ, iterations were lost in a call
- * of the kernel, or between two stores of a thread. */
+/* For each part, compares the number of iterations that are not done with the number that threads will still do. If
+ * these numbers differ, iterations were lost in a call of the kernel, or between two stores of a thread. */
 static void mend_slot(struct ring *ring, uint64_t number)
 {
     struct ring_slot *slot = ring_slot(ring, number);
@@ -544,7 +544,7 @@ bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step)
     const uint64_t steps = atomic_fetch_add_explicit(&slot->step, most, memory_order_relaxed);
     const uint64_t count = end_of_steps(steps);
     *step = next_step(steps);
-    /* The slot is dry: take a step that another thread has drawn ahead. */
+    /* If the slot is dry, takes a step that another thread has drawn ahead. */
     if (*step >= count) {
         for (unsigned i = 0; slot->many && i < ring->threads; i++)
             if (ring_take_ahead(&ring->thread[i].ahead, own->index, step))

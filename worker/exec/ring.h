@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /* The chunks that the threads of a worker share, and how threads draw from them.
  *
- * A process-level chunk is in a slot and is cut by the closed form of a technique: a draw is one fetch-and-add of the
- * slot's scheduling step, which determines the iterations (DCA in shared memory). Slots form a ring and are numbered
- * from 0. A thread that finds one dry moves on to the next one if that has begun, and no thread waits for another.
- * Results are counted and digested by parts of a slot, some tens of them, so that complete parts at its beginning can
- * leave early.
+ * Each process-level chunk has a slot. The closed form of a technique cuts the chunk: a draw is one fetch-and-add of
+ * the slot's scheduling step, which determines the iterations (DCA in shared memory). Slots form a ring and are
+ * numbered from 0. A thread that finds its slot dry moves on to the next slot if that slot has begun; no thread waits
+ * for another. Results are counted and digested by parts of a slot, some tens of them, so that complete parts at the
+ * beginning of the slot can be sent early.
  *
  * If chunks are single short iterations, a draw costs as much as moving the step's cache line from core to core. So a
- * thread may draw several steps at once (ring_thread.ahead) and take them one by one from a line of its own. A thread
- * that finds the slot dry takes steps that others have drawn and not begun.
+ * thread may draw several steps at once (ring_thread.ahead) and take them one by one from a cache line of its own. A
+ * thread that finds the slot dry takes steps that others have drawn and not begun.
  *
- * A technique without a closed form is drawn by its recursive form under a mutex. With each draw it gets what the
- * thread has measured since its last draw. Each slot has its own instance of the loop. It begins a time step with each
- * chunk in the slot, and then gets what all threads have measured in other slots. So all that is learned applies to
- * what begins later.
+ * If the technique has no closed form, threads draw by its recursive form, under a mutex. With each draw the technique
+ * gets what the thread has measured since its last draw. Each slot has its own instance of the technique. When a chunk
+ * begins in the slot, the instance gets what all threads have measured in other slots, and begins a time step. So
+ * everything that was learned applies to chunks that begin later.
  *
  * The owner may cut undrawn iterations off the end of a slot: the word that a draw increments also holds the end of the
  * steps, so each step is either drawn or cut off. Iterations that are cut off count as done in their part.
  *
  * A slot is not reused too early. A thread announces its slot before it touches it, and then checks that the slot is
- * still in use (ring->oldest). The owner first takes a slot out of use, and then looks for threads at it. One of them
- * sees the other.
+ * still in use (ring->oldest). The owner first takes a slot out of use, and then looks whether a thread has announced
+ * it. So at least one of the two sees what the other has written.
  *
- * The threads may belong to another process than the owner, a helper. What both write is then in shared memory, and
- * each has its own plan of how a slot is cut. The plans are equal, because the technique must have a closed form. After
- * the death of such a process ring_mend() finds what was drawn but not done.
+ * The threads may be in a helper, another process than the owner's. What both processes write is then in shared memory,
+ * and each process has its own plan of how a slot is cut. The plans are equal, because the technique must have a closed
+ * form. After the death of the helper, ring_mend() finds what was drawn but not done.
  *
  * The owner may hold the ring, because another job has the core: then no thread calls the kernel, and each keeps its
- * slot and its draw. Threads that wait for a slot count as paused too, so two counters tell the owner whether all are.
+ * slot and its draw. Threads that wait for a slot count as paused too, so two counters (asleep, parked) tell the owner
+ * whether all threads pause.
  *
- * The ring uses C11 atomics, and a futex for sleeping threads. It starts no thread, so ThreadSanitizer, which does not
- * know OpenMP's barriers, can check it with threads of its own. One thread, the owner, begins and removes slots; it may
- * draw as well. */
+ * The ring uses C11 atomics, and a futex for sleeping threads. It starts no thread. So a test can start its own threads
+ * and run the ring under ThreadSanitizer, which does not know OpenMP's barriers. One thread, the owner, begins and
+ * removes slots; it may draw as well. */
 #pragma once
 
 #include "common/sched/bounds.h"
@@ -45,15 +46,16 @@
 
 /* Limit of steps in a slot, because the next step and the end share one word. */
 #define RING_STEPS_MAX (UINT64_C(1) << 31)
-/* Threads that write to different lines do not slow each other down. Two cache lines, because processors fetch
- * pairs. */
+/* Twice a cache line, because processors fetch lines in pairs. Threads that write to different multiples of RING_LINE
+ * do not slow each other down. */
 #define RING_LINE  128
 #define RING_PARTS 64
 
 struct ring_part {
     _Atomic uint64_t done;
     _Atomic uint64_t digest;
-    _Atomic bool failed; /* the whole part is repeated, and its digest does not count */
+    /* an iteration of the part has failed: the whole part is repeated, and its digest does not count */
+    _Atomic bool failed;
 };
 
 struct ring_measured {
@@ -124,14 +126,14 @@ struct ring {
     bool joined;
     /* [threads], then `seen` of each plan; owned; NULL with a closed form. */
     struct ring_measured *measured;
-    /* Protects techniques without a closed form; with `joined`, the making of plans. */
+    /* Protects techniques without a closed form; if `joined`, protects the making of plans. */
     pthread_mutex_t learning;
     void (*notify)(void *context);
     void *context;
 };
 
-/* Any thread calls `notify` when a part or a slot is finished, when nothing is left to draw, and when it leaves a slot
- * that the owner wants. Fails if the technique is unsuitable or memory runs out; then nothing is owned. */
+/* Any thread calls `notify` when a part or a slot is finished, when nothing is left to draw, and when the thread leaves
+ * a slot that the owner wants. Fails if the technique is unsuitable or memory runs out; then nothing is owned. */
 int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *technique, void (*notify)(void *context),
               void *context, struct error *error);
 
@@ -140,46 +142,47 @@ unsigned ring_places(unsigned threads);
 size_t ring_bytes(unsigned threads);
 
 /* Like ring_init(), for a technique with a closed form, in shared memory: ring_bytes() of zeros, aligned to RING_LINE.
- * The owner calls it first, then the process of the threads with `joins`. */
+ * The owner's process calls it first; then the threads' process calls it with `joins`. */
 int ring_init_shared(struct ring *ring, void *memory, bool joins, unsigned threads, const struct sched_spec *technique,
                      void (*notify)(void *context), void *context, struct error *error);
 void ring_fini(struct ring *ring);
 
 void ring_check(const struct ring *ring);
 
-/* This function and those up to ring_is_empty() are for the owner. Returns the slot to begin next; NULL if it is in use
- * or a thread is at it. */
+/* This function and those up to ring_is_empty() are for the owner. Returns the slot to begin next; NULL if that slot is
+ * in use or a thread is at it. */
 struct ring_slot *ring_free_slot(struct ring *ring);
 
 /* Begins the free slot with the iterations of `chunk`, 1 to RING_STEPS_MAX of them. Parts are as small as RING_PARTS
- * permits. If `part_most` is not 0, they have at most that many iterations, and `chunk` at most RING_PARTS times as
+ * permits. If `part_most` is not 0, a part has at most that many iterations, and `chunk` at most RING_PARTS times as
  * many. On failure nothing has begun. */
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
                struct error *error);
 
 void ring_begin_empty(struct ring *ring, const struct range *chunk);
 
-/* Returns true if no thread with an index of `first` or more is at a slot; otherwise `notify` is called when one
- * leaves. */
+/* Returns true if no thread with an index of `first` or more is at a slot; otherwise `notify` is called when such a
+ * thread leaves its slot. */
 bool ring_is_left(struct ring *ring, unsigned first);
 
 void ring_close_slot(struct ring *ring, uint64_t number);
 
 uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot);
 
-/* Cuts undrawn steps off the end of the slot, but keeps at least `least` iterations. Returns how many it keeps. */
+/* Cuts undrawn steps off the end of the slot, but keeps at least `least` iterations. Returns how many iterations are
+ * kept. */
 uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least);
 
 void ring_release(struct ring *ring, uint64_t number);
 
-/* Repairs the ring after the process of the threads has died. No thread is at a slot any more. A part with iterations
- * that may have begun and are not done is marked as failed and is not computed in the ring. Those of its iterations
- * that will not be drawn count as done. Other draws are kept for the threads with the same index, which get them by
- * ring_resume(). */
+/* Repairs the ring after the process of the threads has died. If iterations of a part may have begun and are not done,
+ * the part is marked as failed, and the ring does not compute it any more. Iterations of such a part that no thread
+ * will draw count as done. Other drawn iterations are kept for the thread with the same index in the next process,
+ * which gets them by ring_resume(). */
 void ring_mend(struct ring *ring);
 
 /* Makes the threads pause after their present calls of the kernel. Returns true if all pause; otherwise `notify` is
- * called when they do. */
+ * called when all pause. */
 bool ring_hold(struct ring *ring);
 
 void ring_go_on(struct ring *ring);
@@ -198,15 +201,15 @@ static inline bool ring_is_empty(const struct ring *ring)
 
 static inline uint64_t ring_begun(const struct ring *ring)
 {
-    /* Only the owner writes this word. */
+    /* A relaxed load is enough, because only the owner writes this word. */
     return atomic_load_explicit(&ring->state->begun, memory_order_relaxed);
 }
 
-/* This function and those below are for a thread, with its index. In a process that has joined: returns to the slot at
- * which the thread with this index was in the previous process. */
+/* This function and those below are for a thread, with its index. Call ring_resume() in a process that has joined: it
+ * makes the thread return to the slot at which the thread with this index was in the previous process. */
 void ring_resume(struct ring *ring, unsigned thread);
 
-/* The rest of a draw in one word. Iterations are relative to the first of the slot. */
+/* The rest of a draw in one word. Iterations are relative to the slot's first iteration. */
 static inline uint64_t ring_drawn(uint64_t next, uint64_t end)
 {
     return next | end << 32;
@@ -235,7 +238,7 @@ static inline uint64_t ring_ahead(uint64_t index, uint64_t step, uint64_t left)
 
 static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint64_t *step)
 {
-    /* Adding this increments the step and decrements the number. */
+    /* Adding `one` to the word increments the first step and decrements the number of steps. */
     const uint64_t one = ring_ahead(0, 1, 0) - 1;
     uint64_t word = atomic_load_explicit(ahead, memory_order_relaxed);
     do
@@ -272,7 +275,7 @@ void ring_tell(struct ring *ring, unsigned thread, uint64_t now_ns);
 
 static inline void ring_fail(struct ring_thread *own)
 {
-    /* A relaxed store is enough, because ring_tell() orders it. */
+    /* A relaxed store is enough, because a later ring_tell() orders the store. */
     atomic_store_explicit(&own->part->failed, true, memory_order_relaxed);
 }
 

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long a helper spins for the next command before it sleeps: on a core of its own; on the worker's core, where it
- * only yields once. */
+/* How long a helper spins for the next command before it sleeps: if it has a core of its own; if it shares the worker's
+ * core and only yields once. */
 #define SERVE_SPIN_NS  20000u
 #define SERVE_YIELD_NS 1u
 
@@ -50,8 +50,8 @@ static unsigned place_of_blocks(const struct server *server)
     return (unsigned)(server->work - server->channel->works);
 }
 
-/* Maps `room` bytes for the command's blocks. A copy of this process that the kernel forks does not inherit the
- * mapping: if the copy returns from the kernel, it crashes here and answers nothing. */
+/* Maps `room` bytes for the command's blocks. If the kernel forks this process, the copy does not inherit the mapping.
+ * If the copy then returns from the kernel, the copy crashes when it uses these addresses, and so gives no answer. */
 static int map_blocks(struct server *server, uint64_t room)
 {
     const unsigned i = place_of_blocks(server);
@@ -326,12 +326,13 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
             team_leave(&server.team);
         if (leaves && server.exec.open)
             executor_fini(&server.exec.executor);
-        spin_ns = look_ns(&server, is_bound); /* read before the answer, too */
+        spin_ns = look_ns(&server, is_bound); /* must also be read before the answer */
         goes_on = server.work->is_complete;
         server.work->ran_on = cores_current();
         atomic_store(&channel->answered, number);
         channel_wake_worker(channel, bell);
-        /* The worker starts another process for the next command. */
+        /* Ends this process, because the kernel has declared that this process cannot continue; the worker starts
+         * another process for the next command. */
         if (server.exec.records.output.is_unfit)
             _exit(EXIT_STATUS_DONE);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper's side: runs the kernel for its worker, see channel.h. */
+/* The helper's side of channel.h: runs the kernel for its worker. */
 #pragma once
 
 #include "worker/exec/inline.h"

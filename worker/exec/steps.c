@@ -114,7 +114,7 @@ void exec_fini(struct executor *executor)
             free(exec->records.buffers[i].bytes);
         exec->records.buffers[i].bytes = NULL;
     }
-    /* The helper may not have been opened, so ask it for nothing more. */
+    /* The helper may never have been opened, so later calls must not use it. */
     exec->config.helper = NULL;
     output_fini(&exec->records.output);
     free(exec->step.earlier);
@@ -257,7 +257,7 @@ struct range exec_end(struct executor *executor)
     return rest;
 }
 
-/* Drops the output of a waiting iteration. A kernel that cannot be stopped is closed while it waits. */
+/* Drops the output of an iteration that waits. A kernel without stop() is closed while the iteration waits. */
 bool exec_has_ended(struct exec *exec)
 {
     struct exec_chunk *chunk = &exec->chunk;

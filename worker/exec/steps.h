@@ -11,7 +11,7 @@
 
 #include <time.h>
 
-/* After this much computing time results are sent even if the buffer is not full. */
+/* Results are sent after this much computing time, even if the buffer is not full. */
 #define SLICE_NS 1000000000u
 
 extern const struct executor_ops inline_ops;
@@ -60,25 +60,26 @@ void exec_remote_forget_next(struct exec *exec);
 
 void exec_remote_set_mark(struct exec *exec);
 
-/* Lets the helper continue and takes over its results. Returns false while its command runs. */
+/* Lets the helper continue and takes over its results. Returns false while the helper's command runs. */
 bool exec_remote_turn(struct exec *exec);
 
-/* Checks a helper that has nothing to do or is opening the kernel. Needed outside of the turns of a chunk, because
- * unread news would keep the worker from sleeping. */
+/* Checks a helper that has nothing to do or is opening the kernel. Call it also while no chunk runs, because unread
+ * news of the helper would keep the worker from sleeping. */
 void exec_remote_look(struct exec *exec);
 
-/* Three functions that measure how long the helper's iteration has made no progress: call them at the beginning of a
- * command, at a later look, and after iterations have taken `ns`, which bounds the longest of them. */
+/* Three functions that measure for how long the helper has made no progress. Call them at the beginning of a command,
+ * at each later look of the worker, and after iterations have taken `ns`, which bounds the longest of them. */
 void exec_begin_standing(struct exec_standing *standing, uint64_t now_ns);
 void exec_look_at_standing(struct exec_standing *standing, uint64_t now_ns);
 void exec_learn_longest(struct exec_standing *standing, uint64_t ns);
 
-/* Time limit of an iteration; UINT64_MAX: none. If `has_begun` is false, time limit of a helper that has not begun
- * one. */
+/* Time limit of an iteration; UINT64_MAX: none. If `has_begun` is false, the time limit of a helper that has not begun
+ * an iteration. */
 uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun);
 
-/* exec_kill_overdue() kills the helper, unless it has begun its next command. exec_tell_overdue() then writes that
- * reason to `why`; if no helper was killed for its time, `why` stays unchanged. */
+/* exec_kill_overdue() kills the helper because it has exceeded `limit_ns`, but does nothing if the helper has begun its
+ * next command. If the helper was killed so, exec_tell_overdue() writes the reason to `why`; otherwise `why` stays
+ * unchanged. */
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns);
 void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX]);
 
@@ -136,7 +137,7 @@ void exec_check(const struct executor *executor);
  * shared. */
 clockid_t exec_work_clock(const struct exec *exec);
 
-/* Sleeps for the time that a slowed worker owes. A short rest is kept for the next call, unless `at_end`. */
+/* Sleeps for the time that a slowed worker owes. A short remainder is left for the next call, unless `at_end`. */
 void exec_pay_waiting(double *waiting_ns, bool at_end);
 
 /* Runs a kernel with variable output for `count` iterations. Returns HDSS_WAIT if the kernel is not finished. */

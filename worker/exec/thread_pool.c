@@ -26,7 +26,8 @@
 /* Limits of collected records in a slot and in all slots together. A single record may be larger. */
 #define SLOT_BYTES  (16u << 20)
 #define SLOTS_BYTES (64u << 20)
-/* A slot keeps up to this much of its shared memory for its next records. */
+/* A slot whose records take less shared memory than this keeps the memory for its next records; otherwise the memory is
+ * given back. */
 #define SHARED_KEPT_BYTES (64u << 10)
 
 static struct thread_pool *team_of(struct executor *executor)
@@ -335,7 +336,7 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
     uint64_t first = chunk->first + chunk->given;
     if (exec_is_in_step(&pool->exec, first))
         return true;
-    /* A thread may still be in a chunk that was given up. */
+    /* Waits until no thread is at a slot: a thread may still compute a chunk that was given up. */
     if (pool->oldest.slot < ring_begun(&pool->ring) || !ring_is_left(&pool->ring, pool->team.remote != NULL ? 0 : 1))
         return false;
     if (pool->team.remote != NULL) {
@@ -406,8 +407,8 @@ static struct thread_pool_chunk *pool_chunk_of(struct thread_pool *pool, unsigne
     return &pool->chunk[(pool->chunk_first + index) % POOL_CHUNKS_MAX];
 }
 
-/* Returns the end of the chunk's unreported slots, and in `*first` their beginning. Cancelled slots may be among
- * them. */
+/* Returns the end of the chunk's unreported slots, and sets `*first` to their beginning. Cancelled slots may be between
+ * these. */
 static uint64_t slots_of_chunk(const struct thread_pool *pool, unsigned index, uint64_t *first)
 {
     uint64_t number = *first = pool->oldest.slot;
@@ -483,7 +484,7 @@ static void settle_chunk(struct thread_pool *pool, unsigned index)
         pool->begun--;
 }
 
-/* Gives up iterations of the youngest chunk that has some to give. The oldest chunk keeps at least one unreported
+/* Gives up iterations of the newest chunk that has iterations to give. The oldest chunk keeps at least one unreported
  * iteration. */
 static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
 {
@@ -596,8 +597,8 @@ static bool has_small(struct thread_pool_slot *slot)
 }
 
 /* Adds the records to the event. The head of a short message is written in front of its records, and MPI may still be
- * reading other records there. So a short part is copied to a place of its own. Returns false if that place is in
- * use. */
+ * reading the previous records there. So a short part is copied to a buffer of its own. Returns false if that buffer is
+ * in use. */
 static bool attach_records(struct thread_pool *pool, struct event *event, const struct ready *ready)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -661,7 +662,7 @@ static uint64_t end_slots(struct thread_pool *pool)
     return pool->oldest.before + slot->kept;
 }
 
-/* Threads of this process cannot be interrupted: they finish what they have begun. */
+/* Threads of this process cannot be interrupted, so they finish what they have begun. */
 static struct range thread_pool_end(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -1015,7 +1016,8 @@ int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct c
                    .threads = channel->threads,
                    .technique = team->technique,
                    .cores = team->cores},
-        .exec = *exec, /* a copy with the instance of the first thread; the owner closes the original */
+        /* a copy, whose kernel instance the first thread uses; the owner of the original closes the instance */
+        .exec = *exec,
         .team.channel = channel,
         .bell = bell,
         .team.notify = notify,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs chunks by several threads: ring.h explains how they share a chunk.
  *
- * The interface is that of the executor of one thread (inline.h). The worker's main thread calls it, and also computes
- * between two looks at its messages; the other threads are in thread_pool_serve(). Several chunks may run at once: each
- * begins when it comes, and a thread that finds nothing left in the oldest chunk draws from the next one. Events are
- * about the oldest chunk. Its results are sent in order, until FINISHED.
+ * The interface is that of the executor of one thread (inline.h). The worker's main thread calls these functions, and
+ * also computes between two looks at its messages; the other threads are in thread_pool_serve(). Several chunks may run
+ * at once: each begins when it arrives, and a thread that finds nothing left in the oldest chunk draws from the next
+ * one. Events are about the oldest chunk. Its results are sent in order, until FINISHED.
  *
  * Each thread has its own instance of the kernel, unless the kernel permits sharing. The pool also has an executor of
  * one thread, which repeats parts in which the kernel has failed, and runs chunks that need a child process.
@@ -22,7 +22,7 @@
 #include "worker/exec/remote_team.h"
 #include "worker/exec/ring.h"
 
-/* The chunks of the worker's queue, and the oldest one. */
+/* As many as the chunks of the worker's queue and the oldest chunk. */
 #define POOL_CHUNKS_MAX (2 * ASKS_MAX + 1)
 
 struct thread_pool_config {
@@ -107,7 +107,7 @@ struct thread_pool {
     uint64_t last_ended_ns;
     double last_later_ns;
     uint64_t off_ns;
-    uint64_t off_since_ns; /* since when the pool has been put off; 0: it is not */
+    uint64_t off_since_ns; /* time since which the pool has been put off; 0: the pool is not put off */
     bool empty_told;
     int bell;
     bool rests;
@@ -131,8 +131,8 @@ void thread_pool_stop(struct thread_pool *pool);
 
 int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct channel *channel, int bell);
 
-/* Advances the threads' instances to the time step of the iteration. Returns false if they cannot enter it; the worker
- * is then told. */
+/* Advances the threads' instances of the kernel to the time step of `iteration`. If an instance cannot enter the step,
+ * reports that to the worker and returns false. */
 bool thread_pool_enter_step(struct thread_pool *pool, uint64_t iteration);
 
 static inline bool thread_pool_has_work(const struct thread_pool *pool)

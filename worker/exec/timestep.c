@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Time steps that depend on each other. The kernel enters the steps in order. For each it gets the results of the step
- * before, which are read from the output. A worker that had no chunk of a step, or joined later, catches up when it
- * gets a chunk. */
+/* Time steps that depend on each other. The kernel enters the steps in order. For each step the kernel gets the results
+ * of the previous step, which are read from the output of the run. A worker that had no chunk of a step, or joined
+ * later, catches up when it gets a chunk. */
 #include "worker/exec/steps.h"
 
 #include "common/util/error.h"
@@ -39,8 +39,8 @@ static int enter_next_step(struct exec *exec)
     return -1;
 }
 
-/* A step that the kernel refuses is not retried: the kernel may have done half of it, and the worker ends in any
- * case. */
+/* If the kernel fails to enter a step, there is no second try: the kernel may have done half of the work, and the
+ * worker ends in any case. */
 int exec_enter_step(struct exec *exec, uint64_t iteration)
 {
     if (exec->step.is_stuck)

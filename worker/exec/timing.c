@@ -12,7 +12,7 @@
 
 /* If an iteration takes longer, the probe needs no warm-up. */
 #define PROBE_LONG_NS 50000000u
-/* A chunk is short if it takes less than this. Timing it, which takes some 70 ns, would cost at least a third of its
+/* A chunk is short if it takes less than this. Timing such a chunk takes some 70 ns, at least a third of the chunk's
  * time. */
 #define SHORT_NS     200.0
 #define SHORT_GAP_NS 400.0
@@ -84,7 +84,8 @@ static uint64_t end_run(struct exec *exec, uint64_t now_ns)
     exec->shorts.run_done = 0;
     if (passed <= (uint64_t)(RUN_MOST * (SHORT_NS + SHORT_GAP_NS)))
         return time < passed ? time : passed;
-    /* A chunk was long, or the core was taken away; the time of timed chunks includes that as well. */
+    /* A chunk of the run was long, or another process had the core. All of this time counts, as it does for chunks that
+     * are timed one by one. */
     doubt_shorts(exec);
     return passed;
 }
@@ -157,8 +158,8 @@ static double time_single(const struct prober *prober, const struct probe *probe
     return time > 0 ? time * prober->exec->config.slowdown : 0;
 }
 
-/* Times short iterations by the wall clock, which is read faster. Takes the lesser of two times, because the core may
- * have been taken away or the cache cold. */
+/* Times single iterations by the wall clock, because this clock is read faster. A short iteration is run a second time
+ * and the lesser time counts, because another process may have had the core, or the cache may have been cold. */
 static void time_singles(const struct prober *prober, struct probe *probe)
 {
     const double short_ns = PROBE_SHORT_NS * prober->exec->config.slowdown;
@@ -177,9 +178,9 @@ void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t 
     probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
     if (exec->config.loop->waits)
         probe.enough_ns = PROBE_SLEEPING_NS;
-    /* The first iteration warms up caches, pages and the core's clock, so it counts only if it is very long. A kernel
-     * that sleeps needs no warm-up. Its first sleep must count: if it was too long, the kernel may sleep less in the
-     * next iterations, which would then seem to take no time. */
+    /* The first iteration warms up caches, pages and the core's clock, so its time counts only if it is very long. A
+     * kernel that sleeps needs no warm-up. Its first sleep must count: if the first sleep was too long, the kernel may
+     * sleep less in the next iterations, which would then seem to take no time. */
     uint64_t elapsed = time_probes(&prober, &probe, 1);
     if (elapsed >= PROBE_LONG_NS || exec->config.loop->waits)
         probe_add(&probe, 1, elapsed);

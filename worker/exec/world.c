@@ -45,7 +45,7 @@ static bool real_await_end(int process, int most_ms)
     return ended > 0;
 }
 
-/* The process group is killed before the process is reaped, because its ID may be reused after that. */
+/* The process group is killed before the process is reaped, because the system may reuse the group's ID after that. */
 static int real_reap(pid_t pid)
 {
     siginfo_t end;

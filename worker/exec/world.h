@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the worker's code for a helper needs of the operating system: the clock, and operations on the helper's process.
- * Tests provide their own, with scripted time and deaths. helper_start.begin starts the process. */
+ * Tests provide another implementation, with scripted time and deaths. helper_start.begin starts the process. */
 #pragma once
 
 #include "worker/exec/channel.h"
@@ -12,8 +12,8 @@
 struct helper_world {
     uint64_t (*now)(void); /* time in ns, by the clock of events */
 
-    /* Takes charge of a started process. Returns a descriptor that becomes readable when it ends, for release(); -1:
-     * none. */
+    /* Takes charge of a started process. Returns a descriptor that becomes readable when the process ends, and is for
+     * release(); -1: none. */
     int (*adopt)(pid_t pid);
     void (*release)(int process);
     /* The ID of the process stays valid until reap(). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers questions about a kernel: see questions.h. The kernel may do anything in this process. But a process that the
- * kernel forks must not return to this code, because it would answer a second time. */
+/* Answers questions about a kernel: see questions.h. The kernel may do anything in this process. If the kernel forks
+ * and the new process returns to this code, that process must not answer, because there would be two answers. */
 #include "worker/helper/questions.h"
 
 #include "common/config/description.h"
@@ -27,7 +27,8 @@ struct answerer {
     const struct hdss_kernel *kernel;
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    unsigned char *question, *described; /* owned: the last question, and the one to which texts in `values` point */
+    /* owned: the last question, and the question to which texts in `values` point */
+    unsigned char *question, *described;
 };
 
 size_t question_put_values(const struct hdss_param *params, const union hdss_value *values, unsigned char *bytes)

@@ -24,17 +24,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* For describe(), check() and other questions; files may be large and remote. */
+/* Time limit of describe(), check() and other questions, which may read files that are large and remote. */
 #define ASK_LIMIT_NS UINT64_C(300000000000)
-/* For loading a kernel; a Python module may be imported from a busy file system. */
+/* Time limit of loading a kernel: a Python module may be imported from a busy file system. */
 #define ASK_LOAD_NS UINT64_C(1800000000000)
-/* If so many helpers in a row die at the same question, it counts as the cause. */
+/* After this many helpers in a row have died at the same question, the question counts as the cause. */
 #define ASK_DEATHS_MAX 3
 #define ASK_LOOK_MS    20
 #define ASK_END_NS     UINT64_C(1000000000)
 
-/* Loops are kept until the asker is freed, because the texts of a kernel that is loaded in this process stay valid,
- * too. */
+/* The loops that were described are kept until the asker is freed: callers expect their texts to stay valid, as the
+ * texts of a kernel in this process do. */
 struct asked_loop {
     struct description description;
     struct asked_loop *next;
@@ -50,7 +50,7 @@ struct asked_kernel {
 enum outcome { EXCHANGE_GOES_ON, EXCHANGE_ANSWERED, EXCHANGE_FAILED };
 
 struct exchange {
-    unsigned char *question; /* owned; begins with its length */
+    unsigned char *question; /* owned; the first 4 bytes are the question's length */
     uint32_t size, sent;
     uint32_t length, got;
     uint64_t began_ns, limit_ns;
@@ -65,7 +65,8 @@ struct asker {
     const char *program;
     uint64_t limit_ns, load_limit_ns;
     uint64_t patience_ns;
-    struct asked_kernel *kernels, *latest; /* list of all kernels, owned; the kernel that was loaded last */
+    /* list of all kernels, owned; and the kernel in this list that was loaded last */
+    struct asked_kernel *kernels, *latest;
     pid_t pid;
     int socket;
     bool has_described;
@@ -77,7 +78,7 @@ struct asker {
     char why[HDSS_ERROR_MAX];
 };
 
-/* `only` is the asker of a process with a single job, `asker` the current one. */
+/* `only` is the asker of a process with a single job; `asker` is the present asker. */
 static struct asker only = {.limit_ns = ASK_LIMIT_NS,
                             .load_limit_ns = ASK_LOAD_NS,
                             .patience_ns = UINT64_MAX,
@@ -414,8 +415,8 @@ static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, 
     return -1;
 }
 
-/* If the helper does not know the loop, it is asked to describe it first. Returns false, with `line`, if the answer is
- * negative or missing. */
+/* Asks the helper about the loop. If the helper does not know the loop, asks it to describe the loop first. Returns
+ * false, with `line`, if the answer is negative or missing. */
 static bool ask_about_loop(const char *call, enum question question, const void *bytes, size_t size,
                            const union hdss_value *values, char line[HDSS_ERROR_MAX])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Loads and describes user kernels in a helper process. So processes that only need to know the loop, the commands of
  * `hdss` and the supermaster, run no user code. Calls of describe() and check() are forwarded to the helper; whatever
- * happens to it becomes an error line. The helper starts at the first question and ends at ask_end() or with the asking
- * process. */
+ * happens to the helper becomes an error line. The helper starts at the first question and ends at ask_end() or with
+ * the asking process. */
 #pragma once
 
 #include "common/config/params.h"
@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Like kernel_loader, but ask_load() loads user kernels that the job wants isolated. */
+/* Like kernel_loader, but loads user kernels that the job wants isolated by ask_load(). */
 extern const struct kernel_loader asking_loader;
 
 /* Loads the kernel in a helper. Without a helper program, loads it in this process, or fails if `must`. The kernel is
- * freed with the asker. Only the latest one may be described and checked. */
+ * freed with the asker. Only the kernel that was loaded last may be described and checked. */
 int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error);
 
 int ask_kernel(const char *name, const struct hdss_kernel **kernel, struct error *error);
@@ -31,11 +31,11 @@ void ask_free(struct asker *asker);
 
 void ask_use(struct asker *asker);
 
-/* ask_is_loading(): ask_load() has failed because the kernel is still loading. ask_has_loaded(): that loading has since
- * succeeded or failed. ask_socket(): becomes readable when it may have. */
+/* ask_is_loading(): ask_load() has failed because the kernel is still loading. ask_has_loaded(): this loading has since
+ * succeeded or failed. ask_socket(): a descriptor that becomes readable when the loading may have ended. */
 bool ask_is_loading(void);
 bool ask_has_loaded(void);
 int ask_socket(void);
 
-/* For tests: another program instead of hdss-helper, and its time limit. */
+/* For tests: sets another program instead of hdss-helper, and the time limit of its answers. */
 void ask_set(const char *program, uint64_t limit_ns);

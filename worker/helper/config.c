@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a job to the configuration of an executor: see config.h. */
+/* Makes the configuration of an executor from a job: see config.h. */
 #include "worker/helper/config.h"
 
 #include "common/config/run_spec.h"
@@ -27,7 +27,8 @@ void executor_config_of_job(struct exec_config *config, struct job_setup *setup)
     config->retries = setup->job.spec.retries;
     config->read = read_results;
     config->context = setup;
-    /* The automatic limit does not apply to iterations that wait, because only they know for how long. */
+    /* The automatic limit does not apply to iterations that wait, because only such an iteration knows how long it must
+     * wait. */
     const struct run_spec *spec = &setup->job.spec;
     config->limit_adapts = spec->timeout == RUN_TIMEOUT_AUTO && !setup->loop.waits;
     config->limit_ns = config->limit_adapts ? RUN_TIMEOUT_AUTO_S * UINT64_C(1000000000) : spec->timeout_ns;

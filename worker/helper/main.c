@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss-helper runs the kernel of a job for the worker that started it. Its command line is the job's, and it does not
- * use MPI. If its command line is HELPER_DESCRIBES, it answers questions about a kernel instead. If its command line
- * begins with HELPER_IS_SPARE, it first waits for a job. Only programs of HDSS start it. */
+/* hdss-helper runs the kernel of a job for the worker that started it. Its command line is that of the job, and it does
+ * not use MPI. If the command line is HELPER_DESCRIBES, hdss-helper answers questions about a kernel instead. If the
+ * command line begins with HELPER_IS_SPARE, hdss-helper first waits for a job. Only programs of HDSS start hdss-helper.
+ * */
 #include "common/job/job_setup.h"
 #include "common/os/files.h"
 #include "common/os/signals.h"
@@ -39,8 +40,9 @@ static void replace_drain_action(void (*from)(int), void (*to)(int))
             sigaction(drain_signals[i], &action, NULL);
 }
 
-/* In a process that the kernel forks, drain signals have their default action, so they end it. They are blocked during
- * fork(), because the handler would lose a signal that arrives before the action is changed. */
+/* If the kernel forks a process, drain signals get their default action there, so they end that process. Drain signals
+ * are blocked during fork(): otherwise a signal that arrives before the action is changed would go to the handler and
+ * be lost. */
 static _Thread_local sigset_t mask_before_copy;
 
 static void hold_signals(void)
@@ -62,7 +64,7 @@ static void release_signals(void)
 }
 
 /* Drain signals are sent to all processes of a job. The worker handles them and ends its helper. The helper catches
- * them instead of ignoring them, because programs that the kernel starts would inherit that they are ignored. */
+ * them instead of ignoring them, because programs that the kernel starts would inherit ignored signals. */
 static void catch_signals(void)
 {
     sigset_t drains;

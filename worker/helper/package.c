@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of the Python package: see package.h. They have the tables that module.c makes of them, but their
- * functions cannot be called here. */
+/* Tables of the kernels of the Python package: see package.h. The tables equal those that module.c makes, but here the
+ * kernels can only be described: functions that would run them fail. */
 #include "worker/helper/package.h"
 
 #include "common/config/element_type.h"

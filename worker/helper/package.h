@@ -6,8 +6,8 @@
 #include "hdss/kernel.h"
 
 /* Returns the kernel of that name, which runs the calls of an executor or a loop of one function; NULL if the package
- * has none. It can only be described, which needs no interpreter. Helpers run the package's own kernel of the same
- * version. */
+ * has no such kernel. This process can only describe the kernel, which needs no interpreter. Helpers run the package's
+ * own kernel of the same version. */
 const struct hdss_kernel *package_find(const char *name);
 
 int package_check(struct error *error);

@@ -23,7 +23,7 @@ enum question {
     QUESTION_LOAD = 'L',     /* pid_t of the asker, name of the kernel -> kernel_table_text() */
     QUESTION_DESCRIBE = 'D', /* values of the parameters -> description_text(), a space, the note */
     QUESTION_CHECK = 'C',    /* no data -> no data; checks the values of the last QUESTION_DESCRIBE */
-    /* uint64_t known iterations -> their new number, a space, 1 if the loop may grow further, else 0 */
+    /* uint64_t known iterations -> the new number of iterations, a space, 1 if the loop may grow further, else 0 */
     QUESTION_GROW = 'G',
     /* uint64_t n -> at most PRECEDENCE_ANSWERED pairs from number n on: an iteration, and another for which it waits; a
      * space follows each number */
@@ -31,7 +31,7 @@ enum question {
     QUESTION_INPUTS = 'I', /* uint64_t number of iterations -> digest of their input files */
 };
 
-/* Encodes a number as 8 bytes, a text with its NUL. Returns the size; `bytes` may be NULL. */
+/* Encodes the values: a number as 8 bytes, a text with its NUL. Returns the size; `bytes` may be NULL. */
 size_t question_put_values(const struct hdss_param *params, const union hdss_value *values, unsigned char *bytes);
 
 int question_get_values(const struct hdss_param *params, union hdss_value *values, const unsigned char *bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A spare helper is a process that has started a Python interpreter, has imported the package, and waits for a job of
- * the package, so that such a job need not wait for an interpreter. Each worker of a set has one: from its start if
- * SPARE_VARIABLE names the folder of the package, otherwise from the end of the first such job.
+ * the package, so that such a job need not wait for an interpreter. Each worker of a set has one spare helper: from the
+ * worker's start if SPARE_VARIABLE names the folder of the package, otherwise from the end of the first such job.
  *
  * The spare helper becomes the job's helper itself; it is not forked. It gets the words, folder, umask and environment
  * of the job. A job whose environment needs another interpreter gets an ordinary helper. */
@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-/* First word of its command line; the second one is the folder of the package. */
+/* First word of a spare helper's command line; the second word is the folder of the package. */
 #define HELPER_IS_SPARE "--spare"
 
 #define SPARE_VARIABLE "HDSS_PYTHON_WARM"
@@ -22,7 +22,7 @@
  * surroundings_enter() and surroundings_leave(). */
 void spare_keep(void);
 
-/* Gives the job to the spare helper. Returns its process ID; 0: there is no suitable one. */
+/* Gives the job to the spare helper. Returns its process ID; 0: there is no suitable spare helper. */
 pid_t spare_give(struct helper_program *program, int file, int bell);
 
 /* For the helper: imports the package from `folder` and waits for a job at `socket`, which is CHANNEL_FILE. After that,

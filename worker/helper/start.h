@@ -14,7 +14,7 @@ struct helper_program {
     char path[PATH_MAX];
     char **argv; /* owned; its words are borrowed */
     struct environment environment;
-    const struct surroundings *surroundings; /* of the helper; borrowed; NULL: those of this process */
+    const struct surroundings *surroundings; /* surroundings of the helper; borrowed; NULL: those of this process */
 };
 
 /* Finds the program beside the worker or in libexec, and makes its command line. On failure nothing is owned. */

@@ -89,7 +89,7 @@ static void beside_tick(void *context, uint64_t now_ns)
     own->tick(own->context, now_ns);
 }
 
-/* Leaves out the worker's report on shared cores, because this process's CPU time includes that of the server. */
+/* Leaves out the worker's report on shared cores, because the CPU time of this process includes the server's time. */
 static void beside_join_effects(struct beside *beside)
 {
     const struct effects *server = beside->of_server, *worker = beside->of_worker;

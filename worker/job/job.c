@@ -39,8 +39,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a rank that also serves others computes between two looks at its messages, without --break-after. The others
- * wait for half of it on average, about as long as a message between nodes takes. A look costs less than 1 % of it. */
+/* How long a rank that also serves others computes between two looks at its messages, if --break-after is not given.
+ * The other ranks wait for half of this time on average, about as long as a message between nodes takes. A look costs
+ * less than 1 % of this time. */
 #define BREAK_NS 50000u
 
 struct worker_job {
@@ -460,8 +461,8 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     init_machine(job);
     init_effects(job);
     job->effects.open = open_late;
-    /* A kernel that runs in this process may use the working directory, and one that starts processes passes it on, so
-     * both run in the job's surroundings. */
+    /* A kernel that runs in this process may use the working directory, and a kernel that starts processes passes the
+     * directory on, so both kinds run in the job's surroundings. */
     if (job->failure == NULL &&
         (job->setup.kernel->descriptor != NULL || (job_setup_is_foreign(&job->setup) && !job->is_isolated))) {
         job->effects.enter = go_there;

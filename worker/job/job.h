@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker's part of a job: its state machine, the executor of the kernel, and measurements. In a plain run a worker
- * has one, in a set it has one for each job. */
+ * has one such part; in a set it has a part for each job. */
 #pragma once
 
 #include "common/config/rank_options.h"

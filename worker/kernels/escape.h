@@ -23,7 +23,8 @@ struct escape_points {
     size_t length;
 };
 
-/* The caller sets fresh.cx[], fresh.cy[] and fresh.length; the rest is scratch. Align it to 64 bytes. */
+/* The caller sets fresh.cx[], fresh.cy[] and fresh.length; the rest is scratch. Memory for a batch must be aligned to
+ * 64 bytes. */
 struct escape_batch {
     _Alignas(64) struct escape_points fresh;
     struct escape_points deep;

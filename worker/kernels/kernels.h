@@ -28,7 +28,7 @@ int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values
 
 extern const struct kernel_loader kernel_loader;
 
-/* Returns NULL if its module has no hdss_kernel_iteration_ns(). */
+/* Returns NULL if the kernel's module has no hdss_kernel_iteration_ns(). */
 kernel_iteration_ns *kernel_find_iteration_ns(const struct hdss_kernel *kernel);
 
 extern const struct hdss_kernel adjoint_kernel;

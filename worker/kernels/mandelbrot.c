@@ -4,8 +4,8 @@
  * bound |z|^2 = 2: escape=2.
  *
  * Row 0 is at ymax; c is the centre of its pixel. Points known to be inside are not skipped, because their cost makes
- * the loop worth scheduling. An iteration computes a pixel, row, column or tile; counts do not depend on this. Pixels
- * of a tile outside of the picture count 1. */
+ * the loop worth scheduling. An iteration computes a pixel, row, column or tile; the counts do not depend on that
+ * choice. Pixels of a tile outside of the picture count 1. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/escape.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum param { WIDTH, HEIGHT, XMIN, XMAX, YMIN, YMAX, MAX_ITER, ESCAPE, EXPONENT, UNIT, TILE };
-/* With a c as large as FAR_OUT the point escapes in the first step, for any bound. */
+/* A point with a c as large as FAR_OUT escapes in the first step, for any bound. */
 #define ESCAPE_MAX 1e100
 #define FAR_OUT    1e100
 

@@ -10,7 +10,8 @@
 struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union hdss_value *values,
                                  const struct hdss_loop *loop, uint64_t first, uint64_t count, struct error *error);
 
-/* A kernel module may define this function if all its iterations cost the same. It returns their ns on that core. */
+/* A kernel module may define this function if all its iterations cost the same. The function returns the ns of an
+ * iteration on the core that is named at kernel_model_costs(). */
 __attribute__((visibility("default"))) double hdss_kernel_iteration_ns(const struct hdss_loop *loop);
 
 #define KERNEL_ITERATION_NS "hdss_kernel_iteration_ns"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterations with a given cost distribution, for tests and studies.
  *
- * busy: the cost is real work, a number of work units. Work until a time is over would be less work on a shared core.
- * The units per microsecond are measured once, at open(), by the thread's CPU clock. Or rate= gives them, so that
- * unequal cores take unequal time for the same work. sleep: synthetic_run() sleeps once per call, and subtracts from
- * the next calls what it has slept too long. Costs add up exactly over calls, because a rest below one unit is carried
- * over. A mean of 0 costs only the hash. */
+ * busy: the cost is real work, a number of work units. It is not work until a time is over, which would be less work on
+ * a shared core. The number of units per microsecond is measured once, at open(), by the thread's CPU clock. If rate=
+ * gives this number instead, unequal cores take unequal time for the same work. sleep: synthetic_run() sleeps once per
+ * call, and subtracts from the next calls the time that it has slept too long. Costs add up exactly over calls, because
+ * a rest below one unit is carried over. A mean of 0 costs only the hash. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/synthetic.h"
@@ -61,7 +61,7 @@ static const struct hdss_param params[] = {
 
 #define NAMED_MAX 64
 
-/* A longer delay means that the process was stopped, and is not compensated. */
+/* A longer delay means that the process was stopped; such a delay is not compensated. */
 #define OVERSLEPT_MAX_NS 100e6
 /* A timer is normally late by this much. A longer delay, on a shared core, is compensated gradually: otherwise a worker
  * could seem thousands of times faster during its probe. */
@@ -79,7 +79,7 @@ struct synthetic {
     double *file_us;
     enum mode mode;
     double units_per_us;
-    double rest;    /* work that is carried to the next call: units, or nanoseconds (negative if it slept too long) */
+    double rest;    /* work that is carried to the next call: units, or nanoseconds (negative after too long a sleep) */
     uint64_t state; /* result of the work; without it the compiler would remove the work */
     struct named fail, crash, wrong;
 };

@@ -31,7 +31,7 @@ static double synthetic_cost_ramp(const struct synthetic_costs *costs, uint64_t 
     return costs->iterations < 2 ? 0 : 2 * (double)i / (double)(costs->iterations - 1) - 1;
 }
 
-/* A standard normal number by Box and Muller (1958). 1 - u is in (0, 1]. */
+/* A standard normal number by Box and Muller (1958). 1 - u is in (0, 1], so its logarithm is finite. */
 static double synthetic_cost_normal(const struct synthetic_costs *costs, uint64_t i)
 {
     return sqrt(-2 * log(1 - synthetic_cost_uniform(costs, i, 0))) * cos(TWO_PI * synthetic_cost_uniform(costs, i, 1));

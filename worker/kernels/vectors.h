@@ -3,7 +3,7 @@
  *
  * A .c file includes a template (escape_vector.h, adjoint_vector.h, spin_vector.h) once per width, with LANES (doubles
  * per vector) and VECTOR_TARGET (a function attribute) defined. A table in the .c file chooses the variant at run time.
- * ifunc would do that too, but not with sanitizers and some static linkers. */
+ * The ifunc attribute would do that too, but it does not work with sanitizers and some static linkers. */
 #pragma once
 
 #include <stdbool.h>

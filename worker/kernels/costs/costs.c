@@ -12,9 +12,10 @@
 
 #define COST_MAX_US 1e12
 
-/* before[i] is the cost of all iterations before place i. There are three kinds of sums. If `before` is NULL, every
- * iteration costs constant_ns. If step > 0, there is a place every `step` iterations, and cost_ns() gives the costs in
- * between. Otherwise places are at `start`, and all iterations between two places cost the same. */
+/* Sums of costs at `places` positions in the loop: before[i] is the cost of all iterations before position i. There are
+ * three kinds of sums. If `before` is NULL, every iteration costs constant_ns. If step > 0, there is a position every
+ * `step` iterations, and cost_ns() gives the costs in between. Otherwise the positions are in `start`, and all
+ * iterations between two positions cost the same. */
 struct costs {
     double constant_ns;
     uint64_t first, count;

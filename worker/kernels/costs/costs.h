@@ -2,8 +2,8 @@
 /* Costs of the iterations of a simulated loop. A cost is the time on a core of speed 1.
  *
  * Costs come from a model of the kernel, from a file measured by a real run (--record-costs), or from a distribution.
- * Both simulators need sums over ranges. The sums up to COSTS_ENTRIES places are kept, so that the time to find a sum
- * does not depend on the number of iterations. */
+ * Both simulators need sums over ranges. The sums up to each of at most COSTS_ENTRIES positions in the loop are kept,
+ * so that the time to find a sum does not depend on the number of iterations. */
 #pragma once
 
 #include "common/util/error.h"
@@ -22,9 +22,9 @@ struct costs;
 double costs_ns(const struct costs *costs, uint64_t first, uint64_t count);
 void costs_free(struct costs *costs);
 
-/* Costs by a function of the iteration, which gets a copy of the `size` bytes of `context`. `release` (or NULL) is
- * called at the end, or on failure, to free what the context points to. Returns NULL if there are too many iterations,
- * or memory runs out. */
+/* Costs that the function cost_ns() computes from a copy of the `size` bytes of `context`, and the iteration. `release`
+ * (or NULL) is called at the end, or on failure, to free what the context points to. Returns NULL if there are too many
+ * iterations, or memory runs out. */
 struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iteration), void (*release)(void *context),
                                 const void *context, size_t size, uint64_t first, uint64_t count, struct error *error);
 

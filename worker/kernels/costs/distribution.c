@@ -14,14 +14,14 @@
 #include <string.h>
 
 #define TWO_PI 6.283185307179586
-/* Cuts off a heavy tail. A file of costs has the same limit. */
+/* The largest possible cost, which cuts off heavy tails. Files of costs have the same limit. */
 #define TAIL_MAX_NS 1e15
 
 struct distribution {
     double mean_ns, cov, spread, alpha;
     uint64_t seed, phases;
     uint64_t first, count;
-    uint64_t period; /* iterations of a time step; 0: there is one step */
+    uint64_t period; /* iterations of a time step; 0: the loop has one time step */
     double trend;
 };
 
@@ -41,7 +41,7 @@ static double distribution_uniform(void *context, uint64_t i)
     return d->mean_ns * (1 + d->cov * sqrt(3) * (2 * uniform_at(d, i, 0) - 1));
 }
 
-/* Box and Muller (1958). 1 - u is in (0, 1]. */
+/* Box and Muller (1958). 1 - u is in (0, 1], so its logarithm is finite. */
 static double standard_normal(double u, double v)
 {
     return sqrt(-2 * log(1 - u)) * cos(TWO_PI * v);

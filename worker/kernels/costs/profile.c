@@ -126,7 +126,7 @@ static int add_execution(struct measured *measured, size_t *room, const double f
     struct execution *executions = grow(measured->executions, measured->count, room, sizeof *executions);
     if (executions == NULL)
         return error_set(error, "out of memory for the profile");
-    /* The deviation of a single iteration is NaN. */
+    /* LB4OMP writes NaN as the deviation of a single iteration. */
     const double cov = figures[0] > 0 && isfinite(figures[1]) ? figures[1] / figures[0] : 0;
     measured->executions = executions;
     executions[measured->count++] =

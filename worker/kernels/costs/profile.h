@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs that LB4OMP (Müller Korndörfer et al. 2022) has measured. For each execution of a loop, its technique
+/* Costs that LB4OMP (Müller Korndörfer et al. 2022) has measured. For each execution of a loop, LB4OMP's technique
  * `profiling` writes to the file KMP_PROFILE_DATA the mean and standard deviation of an iteration's time, in clock
  * ticks, and the number of iterations.
  *
  * The cost of an iteration is drawn from a gamma distribution with that mean and deviation. Each execution is a time
- * step with as many iterations as were measured; the first execution follows the last one again. */
+ * step with as many iterations as were measured; after the last execution, the first one follows again. */
 #pragma once
 
 #include "worker/kernels/costs/costs.h"

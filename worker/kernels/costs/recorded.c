@@ -5,37 +5,37 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A chunk has as many neighbours on each side as there are workers, so that it is compared with all of them. But they
- * span at most this part of the loop, because costs may change along it. */
+/* A chunk has as many neighbours on each side as there are workers, so that it is compared with all workers. But these
+ * neighbours span at most this part of the loop, because costs may change along it. */
 #define NEIGHBOURS_LEAST 2
 #define NEIGHBOURS_PART  16
 
 #define ROUNDS_MAX       300
 #define ROUNDS_PRECISION 1e-7
 
-/* Standard deviation of a normal distribution, divided by its median absolute deviation. */
+/* Ratio of the standard deviation to the median absolute deviation of a normal distribution. */
 #define MAD_TO_DEVIATION 1.4826
 #define DISTURBED_BEYOND 5.0
 
-/* Speeds differ if the sum of their squared deviations exceeds its mean by this many of its standard deviations. */
+/* The speeds count as different if the sum of their squared deviations exceeds its expectation by this many standard
+ * deviations: see are_speeds_different(). */
 #define DIFFERENCE_BEYOND 3.0
 
 struct recorded_estimate {
     const struct recorded_chunk *chunks;
     size_t count, neighbours;
     unsigned workers;
-    /* Arrays are owned. slowness: [workers]; cost_ns and left_out: [count]. cost_ns is the cost of an iteration around
-     * the chunk; 0 if it says nothing about the chunk's worker. */
+    /* Arrays are owned. slowness: [workers]; cost_ns and left_out: [count]. cost_ns[k] is the cost of an iteration
+     * around chunk k; 0 if this cost says nothing about the chunk's worker. */
     double *slowness;
     double *cost_ns;
     bool *left_out;
-    /* [3 * (count + 1)] scratch: sums of time at slowness 1, of iterations, and of the iterations in the order of
-     * workers. */
+    /* [3 * (count + 1)] scratch: prefix sums of the time at slowness 1, of the iterations, and of the iterations in the
+     * order of workers. */
     double *sums;
     struct own_chunks {
         size_t place;
-        /* in the order of workers: the first neighbour that the same worker computed, and the end of these
-         * neighbours */
+        /* Neighbours that the same worker computed, in the order of workers: the first of them, and their end. */
         size_t low, high;
     } * own;
     double *room;
@@ -76,7 +76,7 @@ static void find_own_chunks(struct recorded_estimate *all, size_t *next, size_t 
 }
 
 /* If the same worker computed a chunk and all neighbours on one side, the chunk says nothing about that worker's
- * slowness. It then gets no cost, unless `alone_counts`. */
+ * slowness. Such a chunk gets no cost, unless `alone_counts`. */
 static void find_costs_around(struct recorded_estimate *all, bool alone_counts)
 {
     const size_t size = all->count + 1;
@@ -124,9 +124,9 @@ static void sum_up_workers(struct recorded_estimate *all)
     }
 }
 
-/* Makes half a step on the logarithmic scale: if two workers alternate, each is compared only with the other, and whole
- * steps would swap them forever. Only ratios of speeds are defined, so what all steps have in common is subtracted.
- * Returns the largest step. */
+/* Improves each worker's slowness by half a step on the logarithmic scale: if two workers alternate, each is compared
+ * only with the other, and whole steps would swap their values forever. Only ratios of speeds are defined, so the mean
+ * of all steps is subtracted. Returns the largest step. */
 static double improve_slowness(struct recorded_estimate *all)
 {
     double largest = 0, mean = 0;
@@ -197,15 +197,15 @@ static bool is_recorded_known(const struct recorded_estimate *all, unsigned w)
     return all->of[w].chunks >= RECORDED_CHUNKS_LEAST && all->of[w].ns > 0;
 }
 
-/* Squared standard error of the logarithm of the worker's slowness. One worker may have too few chunks, so the variance
- * is that of all workers. */
+/* Squared standard error of the logarithm of the worker's slowness. The variance is that of all workers, because a
+ * single worker may have too few chunks. */
 static double error_squared(const struct recorded_estimate *all, const struct worker_sums *of)
 {
     const double variance = all->beyond / (double)(all->used > all->workers ? all->used - all->workers : 1);
     return variance * of->squares / (of->expected_ns * of->expected_ns);
 }
 
-/* Limits the weight, because no speed is known better than to one in a million. */
+/* The weight is limited, because no speed is known better than to one in a million. */
 static double weight_of_speed(const struct recorded_estimate *all, unsigned w)
 {
     return is_recorded_known(all, w) ? 1 / fmax(error_squared(all, &all->of[w]), 1e-12) : 0;
@@ -229,7 +229,8 @@ static bool are_speeds_different(const struct recorded_estimate *all)
     return known > 1 && sum > known - 1 + DIFFERENCE_BEYOND * sqrt(2.0 * (known - 1));
 }
 
-/* Mean of the speeds, weighted by compute time: dividing by it does not change the total cost of all iterations. */
+/* Mean of the speeds, weighted by compute time: dividing all speeds by this mean does not change the total cost of all
+ * iterations. */
 static double mean_speed_of(const struct recorded_estimate *all, const double *busy_ns)
 {
     double ns = 0, work_ns = 0;

@@ -12,8 +12,8 @@
  * time (more than five times the spread of all) was disturbed and is left out.
  *
  * Limits: speeds are means over the whole run. Costs that jump from chunk to chunk make them uncertain, and a worker
- * with fewer than RECORDED_CHUNKS_LEAST chunks among others' has no known speed. If the speeds differ by no more than
- * chance explains (Cochran 1954), they count as equal. */
+ * with fewer than RECORDED_CHUNKS_LEAST chunks between those of other workers has no known speed. If the speeds differ
+ * by no more than chance explains (Cochran 1954), they count as equal. */
 #pragma once
 
 #include "common/util/error.h"
@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A worker's speed is unknown if it has fewer chunks. */
+/* A worker with fewer chunks than this has no known speed. */
 #define RECORDED_CHUNKS_LEAST 2
 
 struct recorded_chunk {
@@ -35,7 +35,7 @@ struct recorded_speeds {
     double *speed; /* [workers] relative to the mean weighted by compute time; 1 if unknown; owned */
     unsigned workers;
     unsigned known;
-    bool are_different; /* false: they may be equal, and all of `speed` is 1 */
+    bool are_different; /* false: the speeds may be equal, and all of `speed` is 1 */
 };
 
 int recorded_speeds_find(struct recorded_speeds *speeds, const struct recorded_chunk *chunks, size_t count,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks that wait for others: the column `after` of a table or list.
  *
- * A field lists tasks, separated by commas, semicolons or spaces. It names a task by its value in the column `name`;
- * without that column, in `id`; without both, by its number from 1. */
+ * A field lists tasks, separated by commas, semicolons or spaces. The field names a task by that task's value in the
+ * column `name`; if there is no such column, by its value in `id`; if there is neither, by its number from 1. */
 #pragma once
 
 #include "common/util/error.h"

@@ -67,7 +67,7 @@ void allotment_end(struct allotment *allotment)
         claim_end(&allotment->claim);
 }
 
-/* True if all GPUs are from AMD. Their runtime reads CUDA_VISIBLE_DEVICES relative to ROCR_VISIBLE_DEVICES. */
+/* True if all GPUs are from AMD, whose runtime counts CUDA_VISIBLE_DEVICES within ROCR_VISIBLE_DEVICES. */
 static bool is_of_amd(void)
 {
     return access("/dev/kfd", F_OK) == 0 && access("/dev/nvidiactl", F_OK) < 0;

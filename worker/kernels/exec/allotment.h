@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of its node's resources that a task gets. If no task has needs, resources are not allotted. */
+/* Allotments: an allotment is the part of a node's resources that a task gets. If no task has needs, resources are not
+ * allotted. */
 #pragma once
 
 #include "worker/kernels/exec/claim.h"
@@ -27,8 +28,8 @@ int allotment_init(struct allotment *allotment, const struct needs_source *sourc
                    struct error *error);
 void allotment_fini(struct allotment *allotment);
 
-/* Requests what the current task needs. Returns an enum allotment_result, or -1 for errors that are not the task's.
- * ALLOTMENT_REFUSED also sets `error`. */
+/* Requests what the current task needs. Returns an enum allotment_result, or -1 for errors that the task has not
+ * caused. ALLOTMENT_REFUSED also sets `error`. */
 int allotment_begin(struct allotment *allotment, const struct tasks *tasks, struct error *error);
 
 int allotment_advance(struct allotment *allotment, struct error *error);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims: see claim.h.
  *
- * The claims of a node are records in a file. The first record has what the node has, and each worker has a record. A
- * worker locks the first byte while it reads or changes records. As long as it lives it also holds a lock on its own
- * record. The system releases that lock when the process ends, and a record without a lock claims nothing. What is free
- * is computed from the records each time, so a worker that is killed leaves no wrong sum. The locks belong to the open
- * file, not to the process.
+ * The claims of a node are records in a file. The first record says what the node has; each other record belongs to a
+ * worker. A worker locks the first byte while it reads or changes records. As long as a worker lives, it also holds a
+ * lock on its own record. The system releases that lock when the process ends, and a record without a lock claims
+ * nothing. What is free is computed from the records each time, so a worker that is killed leaves no wrong sum. The
+ * locks belong to the open file, not to the process.
  *
- * A worker that waits watches the file: releasing a claim changes the file's times, and a process that ends closes
- * it. */
+ * A worker that waits watches the file for two events: releasing a claim changes the file's timestamps, and a process
+ * that ends closes the file. */
 #include "worker/kernels/exec/claim.h"
 
 #include "common/job/surroundings.h"
@@ -38,7 +38,7 @@
 #define PREFIX       "hdss-needs-"
 
 #define RECORDS_MAX 1024u
-/* How often a waiting worker checks its claim: without notifications, and with them. */
+/* Time between two checks of a waiting claim: without inotify, and with it. */
 #define LOOK_OFTEN_NS  10000000
 #define LOOK_SELDOM_NS 1000000000
 
@@ -157,7 +157,8 @@ static uint64_t digest_variables(uint64_t digest, const char *const *names, size
     return digest;
 }
 
-/* Launches of a session that differ in cores, GPUs or batch job do not share resources. */
+/* Adds the cores, resources and batch job of this launch to the digest: launches of a session share resources only if
+ * they agree in these. */
 static uint64_t digest_own_resources(uint64_t digest)
 {
     static const char *const names[] = {
@@ -175,8 +176,8 @@ static uint64_t digest_launch(void)
     return digest_variables(digest_record(0, &launcher, sizeof launcher), names, sizeof names / sizeof *names);
 }
 
-/* This number is equal for all workers that share the resources of this node in this run or set. Without a session,
- * these are the workers with the same launcher. */
+/* Returns a number that is equal for all workers that share the resources of this node in this run or set. Without a
+ * session, these are the workers with the same launcher. */
 static uint64_t number_of_node(bool any_core)
 {
     const char *session = own_environment_of_job(SESSION_VARIABLE);
@@ -258,7 +259,8 @@ static int join_others(struct claim *claim)
     return 0;
 }
 
-/* The first worker records what the node has. Later workers use that, because they might find less while tasks run. */
+/* The first worker records what the node has. Later workers use this record, because they might detect less while tasks
+ * run. */
 static int agree_on_resources(struct claim *claim)
 {
     struct record first = {.state = 1};
@@ -289,7 +291,7 @@ static int enter(struct claim *claim)
     return result;
 }
 
-/* A user may have only few inotify instances; without one, only the timer is used. */
+/* A user may have only few inotify instances. If there is none left, only the timer is used. */
 static int open_set(struct claim *claim)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -341,7 +343,7 @@ static void set_look_timer(const struct claim *claim, long every_ns)
     timerfd_settime(claim->timer, 0, &(struct itimerspec){span, span}, NULL);
 }
 
-/* Watches the file through its descriptor, because it may have been removed. */
+/* Watches the file through its descriptor, because its path may have been removed. */
 static void begin_watching(struct claim *claim)
 {
     char path[40];

@@ -2,8 +2,8 @@
 /* A worker's claim on resources of its node, which the workers there share.
  *
  * Claims are granted in the order in which they are made. A waiting claim reserves what it waits for: a later claim is
- * granted before it only if that takes nothing from it. Resources become free after the worker has released them, or
- * after its process has ended in any way. No function blocks. */
+ * granted before a waiting one only if that takes nothing from the waiting one. Resources become free after the worker
+ * has released them, or after the worker's process has ended in any way. No function blocks. */
 #pragma once
 
 #include "common/util/error.h"
@@ -33,16 +33,16 @@ struct claim {
     char *records;
 };
 
-/* Path of the file by which the workers of this run or set share this node. It depends on the cores, GPUs and batch job
- * of the launch, and on `any_core`. */
+/* Path of the file by which the workers of this run or set share this node. The path depends on the cores, GPUs and
+ * batch job of the launch, and on `any_core`. */
 const char *claim_path(bool any_core, char path[CLAIM_PATH_MAX]);
 
-/* Joins the other workers. The last worker to leave removes the file. On failure nothing is owned. */
+/* Joins the workers that share the file. The last worker to leave removes the file. On failure nothing is owned. */
 int claim_init(struct claim *claim, const char *path, const struct needs *has, struct error *error);
 void claim_fini(struct claim *claim);
 
-/* Removes the file if no worker uses it. Returns true if it is gone. The guard calls this, so it must not allocate or
- * take a lock of the process. */
+/* Removes the file if no worker uses it. Returns true if the file is gone. The guard calls this, so it must not
+ * allocate memory or lock a mutex. */
 bool claim_clear(const char *path);
 
 int claim_begin(struct claim *claim, const struct needs *needs, struct error *error);

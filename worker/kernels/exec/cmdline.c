@@ -192,7 +192,7 @@ static void open_quotes(struct scan *scan, enum quoting quoting)
     scan->opened = scan->at;
 }
 
-/* The value of an assignment may have quotes, its name must not. */
+/* The value of an assignment may be quoted, its name may not. */
 static void note_quotes(struct scan *scan)
 {
     struct cmdline *words = scan->words;
@@ -270,8 +270,8 @@ static int cmdline_take_value(struct scan *scan, const char *value, size_t lengt
     return enter_word(scan) < 0 ? -1 : cmdline_put(scan->words, value, length, scan->error);
 }
 
-/* Appends the values to the word: as several words, but within quotes as one. A value never becomes the name of an
- * assignment. */
+/* Appends the values to the current word. Outside of quotes, each further value begins a new word. A value never
+ * becomes the name of an assignment. */
 static int cmdline_take_values(struct scan *scan, const struct values *values)
 {
     for (unsigned i = 0; i < values->count; i++) {
@@ -367,7 +367,7 @@ static int put_value(struct scan *scan, enum nesting_place place, const char *va
     return cmdline_put(scan->words, behind, strlen(behind), scan->error);
 }
 
-/* In arithmetic a shell evaluates values that are not numbers, even if they are quoted. */
+/* In arithmetic a shell evaluates even a quoted value, so only characters are accepted that cannot form a command. */
 static bool is_number(const char *value, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -408,7 +408,7 @@ static int put_all_at(struct scan *scan, enum nesting_place place, size_t place_
     return 0;
 }
 
-/* True if a backslash that stands for itself precedes a brace. The value's quote must not directly follow it. */
+/* True if a literal backslash precedes a brace. Such a backslash must not come directly before the quote of a value. */
 static bool is_lone_backslash(const struct scan *scan, enum nesting_place place)
 {
     const char *from = scan->line + scan->at;

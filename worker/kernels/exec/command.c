@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #define NEVER_NS UINT64_MAX
-/* How long to wait, after the command has ended, for a process that keeps its output open. Usually that process ends
- * soon. */
+/* The worker waits for this long if a process keeps the output open after the command has ended; usually that process
+ * ends soon. */
 #define LINGER_NS     200000000u
 #define LOOK_FIRST_NS 10000000u
 #define LOOK_MOST_NS  1000000000u
@@ -68,7 +68,7 @@ int command_init(struct command *command, const struct command_limits *limits, i
     command->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     int result = spawner_init(&command->spawner, frees_cores);
     if (result == 0)
-        result = orphans_init(&command->orphans); /* The guard, which is no orphan, has started by now. */
+        result = orphans_init(&command->orphans); /* The guard has started by now, so it does not count as an orphan. */
     if (result == 0 && command->nothing >= 0 && command->set >= 0 && command->timer >= 0 &&
         watch(command, command->timer, TAG_TIMER) == 0)
         return 0;
@@ -134,7 +134,7 @@ static int begin_file(struct command *command, struct capture *capture)
     return capture->file;
 }
 
-/* The disk is full: truncates this file to half, so that other tasks can write. */
+/* If the disk is full: truncates this file to half, so that other tasks can write. */
 static void give_way(struct capture *capture)
 {
     if (capture->is_spilled && ftruncate(capture->file, (off_t)(capture->written / 2)) == 0)
@@ -267,7 +267,7 @@ static void not_started(struct command *command, int error)
     command->outcome.error = error;
     command->outcome.status = error == ENOENT || error == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
     command->pid = -1;
-    /* This is in the past, so the command is over at the next look. */
+    /* This time is in the past, so the next command_advance() finds that the command is over. */
     command->deadline_ns = 1;
     set_timer(command);
 }
@@ -352,8 +352,8 @@ static uint64_t span_ns(struct timeval span)
     return (uint64_t)span.tv_sec * 1000000000u + (uint64_t)span.tv_usec * 1000u;
 }
 
-/* This worker has become the parent of the processes left in the task's process group. Returns true if one of them was
- * killed or has not ended yet. */
+/* This worker has become the parent of the processes left in the task's process group. Returns true if one of these
+ * processes was killed or has not ended yet. */
 static bool has_killed_some(pid_t group)
 {
     int status;
@@ -364,7 +364,7 @@ static bool has_killed_some(pid_t group)
     return was_killed || ended == 0;
 }
 
-/* The group is killed before the process is reaped, because the system may give its ID to another process after
+/* The group is killed before the process is reaped, because the system may give the group's ID to another process after
  * that. */
 static void reap(struct command *command)
 {
@@ -380,7 +380,7 @@ static void reap(struct command *command)
     outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     outcome->cpu_ns = span_ns(usage.ru_utime) + span_ns(usage.ru_stime);
-    /* Before exec the child uses the worker's memory, and the system keeps the maximum of both. */
+    /* Before exec the child uses the worker's memory, and the system reports the greater of both peaks. */
     if ((uint64_t)usage.ru_maxrss > command->own_peak_kib && (uint64_t)usage.ru_maxrss > outcome->peak_kib)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
     outcome->left_some = has_killed_some(command->pid);

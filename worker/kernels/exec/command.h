@@ -30,7 +30,8 @@ struct command_outcome {
     int error;
     double started_s;
     uint64_t wall_ns, cpu_ns;
-    /* Peak memory of its largest process; 0: it ran too briefly to be measured, or used no more than the worker. */
+    /* Peak memory of the command's largest process; 0: that process ran too briefly to be measured, or used no more
+     * than the worker. */
     uint64_t peak_kib;
 };
 
@@ -40,8 +41,8 @@ enum { COMMAND_OUT, COMMAND_ERR, COMMAND_STREAMS };
 
 struct capture {
     int pipe;
-    /* The task's end of the pipe; -1: closed. It stays open until the process has ended, so that the worker is not
-     * woken if the task closes its own copy. */
+    /* The task's end of the pipe; -1: closed. This end stays open until the process has ended, so that the worker is
+     * not woken if the task closes its own copy. */
     int task_end;
     const char *name;
     int file;
@@ -57,7 +58,8 @@ struct command_limits {
     uint64_t time_ns;
     uint64_t grace_ns;
     uint64_t bytes;
-    uint64_t spill_bytes; /* a longer stream goes to its file; 0: it goes there from its first byte on */
+    /* a longer stream is written to its file; 0: every stream is written there from its first byte on */
+    uint64_t spill_bytes;
 };
 
 enum command_state { COMMAND_IDLE, COMMAND_RUNNING, COMMAND_STOPPING, COMMAND_LINGERING };
@@ -84,13 +86,13 @@ struct command {
 /* Takes ownership of `folder`, an open descriptor or -1. Returns -1 if memory or descriptors run out; then nothing is
  * owned. */
 int command_init(struct command *command, const struct command_limits *limits, int folder, bool frees_cores);
-/* Ends a running command by SIGTERM and, after the grace period, by SIGKILL; waits meanwhile. Also kills what commands
- * have left behind. */
+/* Ends a running command by SIGTERM and, after the grace period, by SIGKILL; waits meanwhile. Also kills processes that
+ * commands have left behind. */
 void command_fini(struct command *command);
 
 /* Starts the program in `folder`; "": the worker's folder. `names`: files for the streams, borrowed until the command
- * is over; NULL: output stays in memory. If the command cannot be started, the next command_advance() says that it is
- * over. */
+ * is over; NULL: output stays in memory. If the command cannot be started, the next command_advance() says that the
+ * command is over. */
 void command_start(struct command *command, const struct spawn *spawn, const char *folder,
                    const char *const names[COMMAND_STREAMS]);
 
@@ -102,7 +104,7 @@ void command_stop(struct command *command);
 /* Handles events. Returns true if the command is over; outcome and captures are then valid. */
 bool command_advance(struct command *command);
 
-/* Makes command_descriptor() readable also while `descriptor` is. Returns -1 with errno on failure. */
+/* Makes command_descriptor() readable also while `descriptor` is readable. Returns -1 with errno on failure. */
 int command_watch_also(struct command *command, int descriptor);
 
 static inline int command_descriptor(const struct command *command)

@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `hdss run` sets this if all ranks are on one machine, so that hwloc does not look for devices. Tasks do not inherit
- * it. */
+/* `hdss run` sets this variable if all ranks are on one machine, so that hwloc does not look for devices. Tasks do not
+ * inherit the variable. */
 #define QUICK_HWLOC       "HWLOC_COMPONENTS"
 #define QUICK_HWLOC_VALUE "-pci,-opencl,-gl,-linuxio"
-/* This is no folder, so hwloc finds no plug-ins. */
+/* The value of this variable is not a folder, so hwloc finds no plug-ins. */
 #define QUICK_PLUGINS       "HWLOC_PLUGINS_PATH"
 #define QUICK_PLUGINS_VALUE "/dev/null"
 
@@ -27,8 +27,8 @@ struct environment {
 };
 
 /* Takes over the worker's variables except those of HDSS. If an MPI launcher has started the worker, also leaves out
- * its variables, unless `all`: an MPI program in a task would otherwise take itself for this rank. Tells MPI launchers
- * in tasks not to bind their ranks, unless the user has set that. */
+ * the launcher's variables, unless `all`: an MPI program in a task would otherwise take itself for this rank. Tells MPI
+ * launchers in tasks not to bind their ranks, unless the user has set a binding. */
 int environment_init(struct environment *environment, char *const *of_worker, bool all);
 /* Adds variables that the user gives: "NAME,NAME2=VALUE", with \, for a comma and \\ for a backslash. NAME alone takes
  * the worker's value. Call it once. */

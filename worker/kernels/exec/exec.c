@@ -2,8 +2,8 @@
 /* The kernel `exec`: an iteration runs a command, a task. Its results are the task's output and a line of the task log.
  *
  * While a command runs, or waits for resources, the worker handles messages: exec_kernel_run_variable() returns
- * HDSS_WAIT and is called again after an event. A task that fails is done, but reported as failed. Its output is that
- * of its last try. */
+ * HDSS_WAIT and is called again after an event. A task that fails is done, but reported as failed. The output of such a
+ * task is that of its last try. */
 #include "worker/kernels/exec/exec.h"
 
 #include "common/metrics/task_log.h"
@@ -164,7 +164,7 @@ static void drop_kept(struct kept_tasks *one)
     one->used = 0;
 }
 
-/* Compares the addresses of texts, not the texts, because those of another job may have been freed. */
+/* Compares the addresses of texts, not the texts, because the texts of another job may have been freed. */
 static bool is_kept(const struct kept_tasks *one, const struct tasks_source *source)
 {
     const struct tasks_source *own = &one->tasks.source;
@@ -545,8 +545,9 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, s
     return error_set(error, "no memory, descriptors or processes to run commands with");
 }
 
-/* The guard must know the file of claims before that exists, because the worker may be killed at any time. The worker
- * waits only for the command's descriptor, so the descriptor of the claims is added to it. */
+/* The guard must know the path of the claims before the file exists, because the worker may be killed at any time. The
+ * worker waits only for the command's descriptor, so that descriptor also becomes readable for changes of the claims.
+ * */
 static int open_allotment(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
     _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
@@ -638,7 +639,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
 static void exec_kernel_close_instance(void *instance)
 {
     struct exec_kernel *k = instance;
-    allotment_fini(&k->allotment); /* Do this before command_fini(), which ends the guard. */
+    allotment_fini(&k->allotment); /* must precede command_fini(), which ends the guard */
     command_fini(&k->command);
     close_all(k);
 }
@@ -651,8 +652,9 @@ static int exec_kernel_no_memory(char error[HDSS_ERROR_MAX])
 
 /* Number of cores to which only this task is bound; 0: the system chooses its cores.
  *
- * Without cores= a task has one core if the node has as many workers as cores, and tasks for all of them. With fewer
- * workers, tasks with threads may use the other cores; with more workers, a task has less than a core. */
+ * Without cores=, a task has one core if the node has as many workers as cores, and the run has at least as many tasks
+ * as these workers. With fewer workers, tasks with threads may use the other cores; with more workers, a task has less
+ * than a core. */
 static uint64_t cores_of_task(const struct exec_kernel *k)
 {
     const struct allotment *allotment = &k->allotment;
@@ -673,8 +675,8 @@ static const cpu_set_t *take_cores(struct exec_kernel *k)
     return own_cores_cpus(&k->cores);
 }
 
-/* Cores that the task has asked for are released, so that other tasks get them. Otherwise the worker keeps its core for
- * its next task. */
+/* Releases the cores that the task has asked for, so that other tasks get them. If the task has not asked for cores,
+ * the worker keeps its core for its next task. */
 static void end_allotment(struct exec_kernel *k)
 {
     if (k->allotment.is_used && k->allotment.source.is_counted[NEED_CORES])

@@ -12,7 +12,7 @@ extern const struct hdss_kernel exec_kernel;
 /* Checks the job as before a run, but does not create the folder of keep=. */
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX]);
 
-/* Like exec_text(), for a list that this process has read and not closed since then. */
+/* Like exec_text(), for a list that this process has already read and still keeps. */
 int exec_text_known(const union hdss_value *values, uint64_t task, char *text, size_t size);
 
 /* The command of a task as one would type it, cut off with "..." at `size`. */

@@ -7,7 +7,7 @@
  *
  * TASK counts from 0; BEGAN, in milliseconds since 1970, distinguishes tries; OFFSET is the position in the stream. All
  * fragments of a try are in one file, in order. A new file begins after a long one. Only the newest file grows, so a
- * reader may remove the others. Write errors are ignored, because the complete output follows after the task. */
+ * reader may remove the older files. Write errors are ignored, because the complete output follows after the task. */
 #pragma once
 
 #include <limits.h>
@@ -23,7 +23,7 @@ struct fragment {
 
 #define FRAGMENT_HEAD_MAX 96
 
-/* Parses the head at the beginning of `bytes` and returns its length; 0: it is incomplete or invalid. */
+/* Parses the head at the beginning of `bytes` and returns its length; 0: the head is incomplete or invalid. */
 size_t fragment_read(struct fragment *fragment, const char *bytes, size_t count);
 
 struct fragments {

@@ -254,7 +254,7 @@ static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct
     return XXH3_64bits(lines->text, *bytes) != block->digest ? changed(lines, error) : 0;
 }
 
-/* Drops the last block if it is not full: it is read again with the lines that follow. */
+/* Drops the last block if it is not full: the block will be read again together with the lines that were added. */
 static int drop_last_block(struct pass *pass)
 {
     struct lines *lines = pass->lines;

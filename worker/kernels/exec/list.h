@@ -23,8 +23,9 @@ struct list {
     bool is_wrong;
 };
 
-/* Begins a list without a file. list_give() gives each row, which becomes row 0; names and fields are borrowed. The
- * first `count` of the columns have names; `path` stands for the list in errors. Call list_close() even on failure. */
+/* Begins a list without a file. Each call of list_give() provides a row, which replaces the one before as row 0; names
+ * and fields are borrowed. The first `count` of the columns have names; `path` stands for the list in errors. Call
+ * list_close() even on failure. */
 int list_begin(struct list *list, const char *path, const struct piece *names, unsigned count, unsigned columns,
                struct error *error);
 int list_give(struct list *list, uint64_t order, const struct piece *fields, unsigned count, struct error *error);
@@ -40,5 +41,5 @@ static inline bool list_is_complete(const struct list *list)
 
 int list_extend(struct list *list, struct error *error);
 
-/* Makes row i the current one. Waits a moment for a row that the file system does not show yet. */
+/* Makes row i the current one. Waits a short time for a row that the file system does not show yet. */
 int list_take(struct list *list, uint64_t i, struct error *error);

@@ -48,8 +48,8 @@ static bool is_arithmetic(const struct nesting_level *level)
     return level->kind == NESTING_ARITHMETIC || level->kind == NESTING_BRACKETS;
 }
 
-/* True if single quotes are quotes here. In arithmetic, and in braces within double quotes, that depends on the
- * shell. */
+/* True if single quotes certainly quote at this level. In arithmetic, and in braces within double quotes, that depends
+ * on the shell. */
 static bool has_single_quotes(const struct nesting_level *level)
 {
     return !is_arithmetic(level) && !(level->kind == NESTING_BRACES && level->within_double);
@@ -84,7 +84,7 @@ static size_t read_dollar(struct nesting *nesting, const char *text, size_t leng
     }
 }
 
-/* If a command may begin here, "((" begins arithmetic, which must end with "))". */
+/* Where a command may begin, "((" begins arithmetic, which must end with "))". */
 static size_t read_opening(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -98,7 +98,7 @@ static size_t read_opening(struct nesting *nesting, const char *text, size_t len
     return 1;
 }
 
-/* A parenthesis after a pattern of `case` must not be taken for the end of $(..). */
+/* In `case` a parenthesis follows each pattern, which may not be the end of $(..), so the state is then unknown. */
 static size_t read_closing(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -109,7 +109,7 @@ static size_t read_closing(struct nesting *nesting, const char *text, size_t len
         return nesting_leave(nesting, 1);
     } else if (level->kind == NESTING_ARITHMETIC) {
         const bool is_double = length > 1 && text[1] == ')';
-        nesting->is_lost |= !is_double; /* a single ")" ends it, so it was not arithmetic but commands */
+        nesting->is_lost |= !is_double; /* a single ")" ends this level, so it contained commands and not arithmetic */
         return nesting_leave(nesting, is_double ? 2 : 1);
     }
     return 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Orphans: processes that tasks leave behind outside of their process groups.
  *
- * The process group of a task is killed with it. But a process in a session of its own, such as a daemon, would survive
- * the run as a child of init. So the worker becomes the parent of each descendant that loses its own
- * (PR_SET_CHILD_SUBREAPER), reaps those that end, and kills the rest after its last task. If the worker is killed, its
- * orphans survive. */
+ * When a task ends, its process group is killed. But a process in a session of its own, such as a daemon, would survive
+ * the run as a child of init. So the worker becomes the parent of each descendant that loses its parent
+ * (PR_SET_CHILD_SUBREAPER), reaps the orphans that end, and kills the remaining ones after its last task. If the worker
+ * is killed, its orphans survive. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,8 @@ struct orphans {
 };
 
 /* Children that exist before the first job, and registered ones (common/os/children.h), do not count as orphans. Does
- * nothing if the system lacks the feature or /proc. Returns -1 if memory runs out. Call orphans_fini() even then. */
+ * nothing if the system lacks PR_SET_CHILD_SUBREAPER or /proc. Returns -1 if memory runs out. Call orphans_fini() even
+ * then. */
 int orphans_init(struct orphans *orphans);
 
 void orphans_collect(void);

@@ -57,7 +57,7 @@ struct replacement replacement_read(const char *text, size_t length, const struc
     size_t ending;
     if (length == 0)
         return found;
-    /* First look for the whole name, because the name of a column may end like a part. */
+    /* First look for the whole name, because a column's name may end with characters that otherwise select a part. */
     found.field = field_of(text, length, names, fields);
     if (found.field != FIELD_UNKNOWN)
         return found;

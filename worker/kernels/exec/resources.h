@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The resources of this node that tasks may use: what the job has of the node, as far as that can be found out. */
+/* The resources of this node that tasks may use: those that the job has on this node, as far as that can be detected.
+ * */
 #pragma once
 
 #include "worker/kernels/exec/needs.h"
 
 #define RESOURCES_GPUS_MAX 64
 
-/* If these variables are set, they say what the node has, and nothing is detected. A task finds what it has in the same
- * variables. */
+/* If these variables are set, they say what the node has, and nothing is detected. Each task gets its own amounts in
+ * the same variables. */
 #define RESOURCES_CORES  "HDSS_CORES"
 #define RESOURCES_MEMORY "HDSS_MEMORY"
 #define RESOURCES_GPUS   "HDSS_GPUS"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds programs: see search.h. This file only lists paths, because only execution shows which of them works. */
+/* Finds programs: see search.h. This file only lists paths, because only execution shows which path works. */
 #include "worker/kernels/exec/search.h"
 
 #include <limits.h>
@@ -56,7 +56,7 @@ static size_t count_folders(const char *folders)
     return count;
 }
 
-/* An empty folder is the current one. Returns the end of the path. */
+/* An empty `folder` means the current folder. Returns the end of the path. */
 static char *put_path(char *at, const char *folder, size_t length, const char *name)
 {
     memcpy(at, folder, length);

@@ -14,12 +14,12 @@ struct search {
     size_t found;
 };
 
-/* `folders`: as in PATH; NULL: the usual ones. */
+/* `folders`: as in PATH; NULL: the usual folders. */
 int search_init(struct search *search, const char *folders);
 void search_fini(struct search *search);
 
-/* The paths to try for `name`, in order, ended by NULL; valid until the next call. Keeps `found` if the previous call
- * had the same name and no folder is relative. */
+/* The paths to try for `name`, in order, ended by NULL; valid until the next call. Keeps search->found if the previous
+ * call had the same name and no folder is relative. */
 const char *const *search_paths(struct search *search, const char *name);
 
 /* The first executable file of that name in the folders of $PATH, or NULL; valid until the next call. */

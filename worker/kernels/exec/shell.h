@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which program reads a command line that needs a shell, and which lines need one. */
+/* Which command lines need a shell, and which program reads these lines. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,9 +8,9 @@
 #define SHELL_NO   "no"
 #define SHELL_YES  "yes"
 
-/* The path of the shell for `wish`, which is one of the words above, or the name or path of a program. For a word it is
- * $SHELL if that is bash, ksh or zsh; otherwise bash; without bash, /bin/sh. Valid until the next call or a change of
- * the environment. */
+/* The path of the shell for `wish`, which is one of the words above, or the name or path of a program. For one of these
+ * words, the shell is $SHELL if that is bash, ksh or zsh, otherwise bash, or /bin/sh if there is no bash. The path is
+ * valid until the next call or a change of the environment. */
 const char *shell_path(const char *wish);
 
 bool shell_is_large(const char *path);

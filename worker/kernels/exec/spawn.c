@@ -24,7 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Five seconds in all: on a busy machine it takes long until the files of a large killed process are closed. */
+/* The guard tries for five seconds in all: on a busy machine it takes long until the files of a large killed process
+ * are closed. */
 #define CLEAR_TRIES    500
 #define CLEAR_PAUSE_NS 10000000
 
@@ -38,7 +39,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *c
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
     prctl(PR_SET_NAME, "hdss-guard");
-    /* Keep one descriptor and close all others of the worker, because mpirun waits until its pipes are closed. */
+    /* Keeps one descriptor and closes all others of the worker, because mpirun waits until its pipes are closed. */
     dup2(guard->end, 0);
     close(1);
     close(2);
@@ -147,8 +148,8 @@ void spawner_fini(struct spawner *spawner)
     spawner->stack = NULL;
 }
 
-/* Handled and ignored signals get their default action. Ignoring a drain signal first discards one that was sent to the
- * worker's process group before the child has left it. */
+/* Resets handled and ignored signals to their default action. Before that, drain signals are ignored, which discards a
+ * drain signal that was sent to the worker's process group before the child left that group. */
 static void reset_signals(const sigset_t *taken)
 {
     const struct sigaction standard = {.sa_handler = SIG_DFL}, dropped = {.sa_handler = SIG_IGN};
@@ -159,8 +160,8 @@ static void reset_signals(const sigset_t *taken)
             sigaction(signal, &standard, NULL);
 }
 
-/* RLIMIT_DATA counts private writable memory. RLIMIT_AS would also count reserved addresses, and Java and CUDA reserve
- * many times what they need. */
+/* Uses RLIMIT_DATA, which counts private writable memory. RLIMIT_AS would also count reserved addresses, and Java and
+ * CUDA reserve many times what they need. */
 static void bound_memory(uint64_t bytes)
 {
     struct rlimit limit;
@@ -202,7 +203,7 @@ static int become_program(const struct spawn *spawn)
     return error;
 }
 
-/* The sanitizers do not know the child's stack. */
+/* Runs without sanitizers, which do not know the child's stack. */
 __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *context)
 {
     struct attempt *attempt = context;
@@ -240,7 +241,7 @@ static void spawn_forget_child(const struct spawner *spawner, pid_t child, int *
         ;
 }
 
-/* All signals are blocked until the child has reset its handlers, because these would use the worker's memory. */
+/* All signals are blocked until the child has reset its handlers, because a handler would use the worker's memory. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process)
 {
     struct attempt attempt = {.spawn = spawn, .spawner = spawner, .worker = getpid()};

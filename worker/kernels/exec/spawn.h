@@ -52,9 +52,10 @@ void spawner_fini(struct spawner *spawner);
 struct spawn {
     const char *const *paths;
     size_t *found; /* index of the path that worked last; may be NULL */
-    char **argv;   /* the entry before the first must be free: it is used for a script that /bin/sh has to run */
+    /* the entry before the first one must be free: it is used if /bin/sh must run the program as a script */
+    char **argv;
     char *const *environment;
-    int descriptors[3];     /* they become 0, 1 and 2 of the program; all must be above 2 */
+    int descriptors[3];     /* become the descriptors 0, 1 and 2 of the program; all must be above 2 */
     const cpu_set_t *cores; /* CORES_CPU_SETS sets of CPUs to which the program is bound; NULL: it is not bound */
     int folder;
     uint64_t memory;
@@ -63,8 +64,8 @@ struct spawn {
 /* Returns the process ID, or -1 with errno if no path has worked. Sets `*process` to a pidfd or -1. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process);
 
-/* Makes the guard forget the process group. Call it before the leader is reaped, because its ID may belong to another
- * process after that. */
+/* Makes the guard forget the process group. Call it before the group's leader is reaped, because another process may
+ * get the group's ID after that. */
 static inline void spawn_forget(const struct spawner *spawner)
 {
     spawner->guard.order->group = 0;

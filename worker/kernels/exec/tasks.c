@@ -162,7 +162,7 @@ static int match_table(struct tasks *tasks, struct error *error)
         source->tasks, lines, source->table, rows);
 }
 
-/* The digest must be the same on all ranks, so that of a growing list is only that of its first line. */
+/* The digest must be the same on all ranks, so for a growing list it covers only the first line. */
 static void take_list(struct tasks *tasks)
 {
     const struct list *list = &tasks->list;
@@ -344,7 +344,8 @@ static int tasks_complain(const struct tasks *tasks, const struct line *line, co
                      are_lines_rows(tasks) ? tasks->source.list : tasks->source.tasks, line->number, inner->text);
 }
 
-/* Splits the line, or lets a shell read it if it needs one. An empty row is an empty shell command. */
+/* Splits the line into words, or passes it to a shell if the line needs a shell. An empty row is an empty shell
+ * command. */
 static int take_words(struct tasks *tasks, const struct line *line, struct error *error)
 {
     const struct places filled = {tasks_find_place, tasks}, *places = are_lines_rows(tasks) ? NULL : &filled;
@@ -422,7 +423,8 @@ static int check_command(struct tasks *tasks, struct error *error)
     return result;
 }
 
-/* Without rows, one check is enough for all tasks. An invalid row of a list that gets rows later is a failed task. */
+/* If the tasks have no rows and no file, all have the same command line, and one check is enough. An invalid row that
+ * is added to a list later is a failed task. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;

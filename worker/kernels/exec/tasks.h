@@ -18,7 +18,7 @@
 #define TASKS_TEXT_MAX      4096
 
 struct tasks_source {
-    const char *tasks; /* file of command lines; "" if there is none, as for the four members below */
+    const char *tasks; /* file of command lines; this and the next three members are "" if not given */
     const char *command;
     const char *table;
     const char *list;
@@ -40,7 +40,7 @@ struct tasks {
     char *shell;
     char *line; /* command line for the rows of a list; NULL: `source.command`; owned */
     uint64_t count;
-    uint64_t digest; /* of the files; of a list that may grow, only of its first line */
+    uint64_t digest; /* digest of the files; for a list that may grow, only of its first line */
     bool grows;
     char rank[12], node[12], slot[12];
     uint64_t order;
@@ -60,10 +60,10 @@ void tasks_close(struct tasks *tasks);
 
 void tasks_set_worker(struct tasks *tasks, unsigned rank, unsigned node, unsigned slot);
 
-/* Checks each task as tasks_get() does; if rows may be added, only the command. */
+/* Checks each task as tasks_get() does; if rows may be added, checks only the command. */
 int tasks_check(struct tasks *tasks, struct error *error);
 
-/* True if `digest` is that of these files, or was that of the list at some time while it was open. */
+/* True if `digest` is the digest of these files, or was the digest of the list at some time while it was open. */
 bool tasks_are(const struct tasks *tasks, uint64_t digest);
 
 int tasks_extend(struct tasks *tasks, struct error *error);
@@ -71,7 +71,8 @@ int tasks_extend(struct tasks *tasks, struct error *error);
 /* Digest of the input of the first `count` tasks; later tasks do not change it. */
 int tasks_digest(struct tasks *tasks, uint64_t count, uint64_t *digest, struct error *error);
 
-/* Makes task i the current one and sets tasks->words. Waits for a task that another rank has seen already. */
+/* Makes task i the current one and sets tasks->words. If this rank does not see the task in a growing list yet, waits
+ * for it, because another rank has seen it. */
 int tasks_get(struct tasks *tasks, uint64_t i, struct error *error);
 
 /* Makes the row of task i the current one, for tasks_field() only. The task must exist. */

@@ -89,7 +89,7 @@ static const char *python_keep(PyObject *text)
 static int python_take_streams(PyObject *endings, struct hdss_loop *loop)
 {
     Py_ssize_t count = PyList_Size(endings);
-    /* One too many, so that the loop is refused. */
+    /* If there are too many streams, sets the number just above the limit, so that the loop is refused. */
     loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1;
     for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
         if ((loop->stream[s].ending = python_keep(PyList_GetItem(endings, s))) == NULL)
@@ -137,7 +137,8 @@ static int python_describe(const union hdss_value *values, struct hdss_loop *loo
     return result;
 }
 
-/* For an open job the function is called with more iterations than it described, but the loop itself does not grow. */
+/* The loop itself does not grow. For an open job, HDSS calls the user's function with more iterations than it has
+ * described. */
 static int python_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)iterations, (void)error;
