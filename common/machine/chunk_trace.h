@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace records: what happens to chunks, as the machines that assign them see it.
+/* Trace records: what happens to chunks, as noted by the machines that assign them.
  *
- * A service notes each assigned chunk. Later it notes what happened to the chunk's iterations, part by part: each
- * iteration is in exactly one part of a kind from STORED to LOST. A part without iterations closes a chunk that gets no
- * further parts. COMPUTED says that the worker has finished the chunk.
+ * A service notes each assigned chunk. Later it notes what happened to the chunk's iterations, one record for each part
+ * of the chunk: each iteration is in exactly one part, whose kind is one of STORED .. LOST. A part without iterations
+ * closes a chunk that gets no further parts. COMPUTED says that the worker has finished the chunk.
  *
  * A record goes into the sink's buffer; the sink takes the buffer when it is full. Without a sink nothing is noted. */
 #pragma once
@@ -13,16 +13,17 @@
 #include <stdint.h>
 
 enum trace_record_kind {
-    CHUNK_CUT = 1,  /* the technique cut the range for the worker; `figure`: size by the technique's formula */
-    CHUNK_ASSIGNED, /* the worker got the chunk; `figure`: when it had requested the chunk */
-    /* The worker finished the chunk; `figure`: time in the kernel; `wait_ns`: how long the worker was idle before.
-     * `is_whole`: the whole chunk counts as STORED, without another record. */
+    /* the technique cut the range for the worker; `figure`: the size that the technique's formula gives */
+    CHUNK_CUT = 1,
+    CHUNK_ASSIGNED, /* the worker got the chunk; `figure`: when the worker requested it */
+    /* The worker finished the chunk; `figure`: time in the kernel; `wait_ns`: how long the worker was idle before the
+     * chunk. `is_whole`: the whole chunk counts as STORED, without another record. */
     CHUNK_COMPUTED,
     CHUNK_STORED,
-    CHUNK_DROPPED, /* the results do not count: another worker's do, or they were only compared */
+    CHUNK_DROPPED, /* the results are not used: another worker's are, or these were only compared, or the disk failed */
     CHUNK_RETURNED,
     CHUNK_FAILED,
-    CHUNK_UNDONE, /* the worker no longer computes these iterations, because it leaves or the loop stops */
+    CHUNK_UNDONE, /* the worker no longer computes these iterations, because the worker leaves or the loop stops */
     CHUNK_LOST,
     CHUNK_RANK_LOST, /* rank `worker`, a worker or a master, was lost; the record has no chunk */
     CHUNK_RESUMED,   /* an earlier run has done the iterations; the record has no chunk and no worker */
@@ -48,7 +49,7 @@ struct trace_record {
     uint64_t figure;
     uint64_t wait_ns;
     uint32_t worker;
-    uint32_t chunk; /* chunk number of this worker; 0: none */
+    uint32_t chunk; /* number of the chunk among the chunks of the worker; 0: no chunk */
     uint8_t kind, reason;
     bool is_whole;
     uint8_t unused[13];

@@ -136,7 +136,7 @@ static void server_sends(void *context, unsigned to, const struct message *messa
         computing_post(computing, TO_WORKER, message);
 }
 
-/* The executor has the data, so no message is received. */
+/* Handles a COLLECT from this rank. The executor already has the data, so no data message must be received. */
 static void store_own(struct computing *computing, const struct action *action)
 {
     struct action store = *action;
@@ -240,7 +240,7 @@ static void deliver_mail(struct computing *computing, const struct mail *mail, c
         actions_add(computing->out, &(struct action){.type = ACTION_TAKEN, .taken = mail->source});
 }
 
-/* Entries are copied, because the queue may move while a message is handled. */
+/* Copies each message out of the queue first, because the queue's memory may move while the message is handled. */
 static void deliver_all(struct computing *computing, uint64_t now_ns)
 {
     unsigned char bytes[MESSAGE_MAX];

@@ -6,8 +6,8 @@
  * take no time and no MPI. Events of the executor and the core go to the worker, all others to the server. Between two
  * steps the queue is empty, unless the runtime must answer a CUT or GROW first.
  *
- * If the server drops its own worker because of its results, the rank continues without a worker. Without a sink,
- * actions are copied with everything they borrow, because either machine may step several times. */
+ * If the server drops its own worker because that worker sent something invalid, the rank continues without a worker.
+ * Without a sink, actions are copied with everything they borrow, because each machine may make several steps. */
 #pragma once
 
 #include "common/machine/machine.h"

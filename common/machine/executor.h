@@ -7,8 +7,8 @@
  * computes, and the runtime carries actions to the executor and events to the machine.
  *
  * The life of a chunk: executor_begin(), then executor_advance() until FINISHED. If an event has records, or boundary
- * data that are sent, the runtime later calls executor_sent(), after which the executor may overwrite them, or
- * executor_abandon() if the memory can never be reused. */
+ * data that are sent, the runtime later calls executor_sent(), and the executor may then overwrite these data. If their
+ * memory can never be reused, the runtime calls executor_abandon() instead. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -26,12 +26,12 @@ struct executor;
 
 /* A member may be NULL only if its comment says so. */
 struct executor_ops {
-    /* Times the probe iterations: see common/machine/probe.h. Returns false if another process does that; PROBED then
-     * follows. */
+    /* Times the probe iterations: see common/machine/probe.h. Returns false if another process times them; the event
+     * PROBED then follows. */
     bool (*probe)(struct executor *executor, struct speed *speed);
     void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
     void (*set_mark)(struct executor *executor, uint64_t mark);
-    /* NULL: one chunk at a time */
+    /* NULL: the executor has only one chunk at a time */
     void (*forget)(struct executor *executor);
     struct range (*cut)(struct executor *executor, unsigned waiting); /* NULL: chunks cannot be cut */
     struct range (*end)(struct executor *executor); /* NULL: running iterations cannot be ended, so they are finished */
@@ -42,8 +42,9 @@ struct executor_ops {
     void (*check)(const struct executor *executor);
     bool (*put_off)(struct executor *executor);              /* NULL: nothing runs between two turns */
     void (*go_on)(struct executor *executor);                /* NULL: executor_advance() continues by itself */
-    void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: executor_put_off() comes in time anyway */
-    bool (*has_chunk)(const struct executor *executor);      /* NULL: one chunk at a time, from begin() to FINISHED */
+    void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: executor_put_off() is always called in time */
+    /* NULL: the executor has one chunk at a time, from begin() to FINISHED */
+    bool (*has_chunk)(const struct executor *executor);
     void (*fini)(struct executor *executor);
 
     /* For loops with dependencies; all NULL for others. */
@@ -57,12 +58,12 @@ struct executor_ops {
 struct executor {
     const struct executor_ops *ops;
     struct threads figures;
-    bool is_away; /* the process that computes may need this core, so a blocked worker sleeps at once */
+    bool is_away; /* another process computes and may need this core, so a blocked worker sleeps at once */
     bool is_put_off;
     /* If another process computes: the CPU on which it computed last, and the CPU on which it must continue, each plus
      * 1; 0: any CPU. */
     unsigned ran_on, begins_on;
-    uint64_t spent_ns; /* compute time of the other process, as far as known; 0: the caller measures the time */
+    uint64_t spent_ns; /* compute time of that other process, as far as known; 0: the caller measures the time */
 };
 
 static inline bool executor_is_dependent(const struct executor *executor)
@@ -82,9 +83,9 @@ static inline bool executor_probe(struct executor *executor, struct speed *speed
 }
 
 /* Begins the chunk [first, first + count). MARK is reported after `mark` iterations (0: never). Earlier chunks must be
- * finished, except with several threads, or with a helper, which may have one more chunk. `isolated`: in a child
- * process; an iteration that ends that process fails for good. Kernels that wait cannot be isolated, because their
- * descriptor is open in the worker. */
+ * finished, except if the executor has several threads, or a helper, which may have one further chunk. `isolated`: the
+ * chunk is computed in a child process; an iteration that ends the child process fails for good. Kernels that wait
+ * cannot be isolated, because the descriptor on which they wait is open only in the worker. */
 static inline void executor_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
                                   bool isolated)
 {
@@ -112,17 +113,17 @@ static inline struct range executor_cut(struct executor *executor, unsigned wait
 }
 
 /* Ends the running iterations or the probe, and begins nothing more. Gives up and returns all iterations of the oldest
- * chunk that are not done. After no other process runs any of them, FINISHED follows, or PROBED with a speed that means
- * nothing. Running iterations that cannot be ended are finished. */
+ * chunk that are not done. Once no other process runs any of them, FINISHED follows. If a probe was ended, PROBED
+ * follows, and its speed means nothing. Running iterations that cannot be ended are finished. */
 static inline struct range executor_end(struct executor *executor)
 {
     return executor->ops->end != NULL ? executor->ops->end(executor) : executor_cut(executor, RECALL_ALL);
 }
 
 /* Computes for a turn: a few milliseconds, at least one iteration. With TURN_EVENT, `event` is MARK, SLICE,
- * ITERATIONS_FAILED, FINISHED, BOUNDARY_READY in a loop with dependencies, DRY with several threads, PROBED, or once
- * FATAL, after which nothing is computed. Records and boundary data of an event stay untouched until executor_sent().
- * Sets event->now_ns only if the clock was just read. */
+ * ITERATIONS_FAILED, FINISHED, BOUNDARY_READY in a loop with dependencies, DRY with several threads, PROBED, or FATAL.
+ * FATAL comes only once, and nothing is computed after it. Records and boundary data of an event stay untouched until
+ * executor_sent(). Sets event->now_ns only if the clock was just read. */
 static inline enum turn executor_advance(struct executor *executor, struct event *event)
 {
     enum turn turn = executor->ops->advance(executor, event);
@@ -132,9 +133,9 @@ static inline enum turn executor_advance(struct executor *executor, struct event
     return turn;
 }
 
-/* Stops the executor for another job: it begins no further iteration. Iterations that have begun are finished; the rest
- * of the running chunks stays. executor_advance() still reports what is done. Returns true if nothing runs any more;
- * otherwise call it again after executor_advance(). */
+/* Pauses the executor so that another job can compute: the executor begins no further iteration. Iterations that have
+ * begun are finished; the rest of the running chunks waits. executor_advance() still reports what is done. Returns true
+ * if nothing runs any more; otherwise this function must be called again after executor_advance(). */
 static inline bool executor_put_off(struct executor *executor)
 {
     executor->is_put_off = true;
@@ -148,9 +149,9 @@ static inline void executor_go_on(struct executor *executor)
         executor->ops->go_on(executor);
 }
 
-/* If another process computes, makes it begin nothing after time `ns` (clock of the events), so that no rank has to
- * wake for that; executor_put_off() must still be called then. Valid until the next call. Returns false if no other
- * process computes. */
+/* If another process computes, makes that process begin nothing after time `ns` (on the clock of the events), so that
+ * no rank has to wake at that time. executor_put_off() must still be called later. The limit is valid until the next
+ * call. Returns false if no other process computes. */
 static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
 {
     if (executor->ops->stop_at != NULL)
@@ -170,7 +171,7 @@ static inline void executor_sent(struct executor *executor, const void *data)
     executor->ops->sent(executor, data);
 }
 
-/* Notes that the message with `data` of an event was abandoned because its receiver is lost. MPI may read the data
+/* Notes that the message with `data` of an event was abandoned because the receiver is lost. MPI may read the data
  * until the process ends, so the executor keeps their memory, also after executor_fini(). */
 static inline void executor_abandon(struct executor *executor, const void *data)
 {
@@ -181,8 +182,8 @@ static inline void executor_abandon(struct executor *executor, const void *data)
         executor->ops->sent(executor, data);
 }
 
-/* Returns a descriptor that becomes readable when a blocked executor_advance() can continue; -1: none. It never
- * changes. */
+/* Returns a descriptor that becomes readable when a blocked executor_advance() can continue; -1: none. The descriptor
+ * never changes. */
 static inline int executor_descriptor(const struct executor *executor)
 {
     return executor->ops->descriptor != NULL ? executor->ops->descriptor(executor) : -1;
@@ -207,7 +208,7 @@ static inline void *executor_await_boundary(struct executor *executor, uint64_t 
     return executor->ops->await_boundary(executor, first, offset, bytes);
 }
 
-/* Must be called in the order of executor_await_boundary(). */
+/* Calls must come in the same order as those of executor_await_boundary(). */
 static inline void executor_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
     assert(executor_is_dependent(executor));

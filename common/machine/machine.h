@@ -2,8 +2,8 @@
 /* The interface of a daemon as a state machine.
  *
  * A daemon is a pure function: an event with its time goes in, an ordered list of actions comes out, and a second pure
- * function returns when the daemon must be woken. It reads no clock, opens nothing, prints nothing. A runtime owns the
- * effects: it feeds events, applies the actions in order, and reports their results as events. */
+ * function returns when the daemon must be woken. These functions read no clock, open nothing and print nothing. A
+ * runtime owns the effects: it feeds events, applies the actions in order, and reports their results as events. */
 #pragma once
 
 #include "common/util/error.h"
@@ -17,7 +17,7 @@
 
 #define NEVER UINT64_MAX
 
-/* Part of a chunk's results on the way from the message to the disk. The runtime returns it unchanged. */
+/* Part of a chunk's results on the way from the message to the disk. The runtime returns the part unchanged. */
 struct part {
     unsigned worker;
     uint32_t chunk;
@@ -41,8 +41,8 @@ enum event_type {
      * sent, and the chunk continues after the failed ones. In a loop with dependencies the failed iterations start at
      * `chunk`.first and are retried unless `chunk`.final; if final, FINISHED or FATAL follows. */
     EVENT_ITERATIONS_FAILED,
-    /* More boundary data of the running chunk are complete: `ready`. Only in a loop with dependencies, and not for its
-     * last chunk. All boundary data are reported before FINISHED. */
+    /* More boundary data of the running chunk are complete: `ready`. Only in a loop with dependencies, and not for the
+     * loop's last chunk. All boundary data are reported before FINISHED. */
     EVENT_BOUNDARY_READY,
     /* Result of CUT, before any other event: `cut`, the end of a chunk, will not be computed. Count 0: all iterations
      * have begun. */
@@ -74,15 +74,15 @@ struct chunk_event {
     bool died;
     uint64_t digest;
     bool has_failed;
-    const void *data; /* records of the results; borrowed until sent; NULL if results stay here */
+    const void *data; /* records of the results; borrowed until sent; NULL if there are no records to send */
     uint64_t bytes;
     uint64_t began_ns;   /* FINISHED: when the chunk's first iteration began; 0: unknown */
     double deviation_ns; /* FINISHED, if the spread is wanted: standard deviation of the time of one iteration */
     uint32_t samples;    /* number of timed pieces of the chunk; if it is below 2, the deviation is 0 */
 };
 
-/* Divides the `unbegun` iterations of `holders` workers evenly among these and `waiting` idle workers. Returns how many
- * iterations go to the idle workers, rounded up. */
+/* Divides the `unbegun` iterations of `holders` workers evenly among these workers and `waiting` idle workers. Returns
+ * how many iterations go to the idle workers, rounded up. */
 static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned waiting)
 {
     if (waiting == RECALL_ALL || unbegun == 0)
@@ -92,7 +92,7 @@ static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned
 }
 
 /* Iterations taken from the end of the running chunk, whose number is `chunk`. Count 0: nothing is left to take. Chunk
- * 0: the running chunk cannot be seen. */
+ * 0: the number of the running chunk is unknown. */
 struct stolen {
     struct range range;
     uint32_t chunk;
@@ -117,7 +117,9 @@ struct event {
     /* monotonic, one clock for all events of a machine; the time of a message may be some 300 ns old */
     uint64_t now_ns;
     unsigned from; /* set for MESSAGE, STOLEN, LEAVING and RANK_LOST */
-    bool lost;     /* STORED: the part is not stored because its sender is dead; if false, the disk is the reason */
+    /* STORED: true if the part is not stored because its sender is dead; if false, `text` is an error of the disk, or
+     * NULL */
+    bool lost;
     const char *text;
     union {
         const struct message *message;
@@ -134,7 +136,7 @@ struct event {
 };
 
 enum turn {
-    TURN_BLOCKED, /* no chunk, or no room for its results */
+    TURN_BLOCKED, /* the executor has no chunk, or no room for its results */
     TURN_WORKED,
     TURN_EVENT,
 };
@@ -147,8 +149,8 @@ enum action_type {
     ACTION_RUN,
     /* Give up iterations that have not begun, from the end of the newest chunk that has some; their number is the share
      * by recall_share() for `cut.waiting`. With `cut.now`: give up all iterations of the oldest chunk that are not
-     * done, and end those that run in other processes. EVENT_CUT follows before any other event. FINISHED of that chunk
-     * follows after none of it runs any more, even if nothing is left of it. */
+     * done, and end those that run in other processes. EVENT_CUT follows before any other event. Once no iteration of
+     * that chunk runs any more, its FINISHED follows, even if all of its iterations were given up. */
     ACTION_CUT,
     /* Take iterations that have not begun from the running chunk of rank `steal.to`, a worker of this node, for
      * `steal.waiting` workers. EVENT_STOLEN follows. A SEND of RECALL first does the same; if it takes something, no
@@ -165,19 +167,19 @@ enum action_type {
     ACTION_JOURNAL,
     /* Sync stored results. On failure the following SEND, which would report them, is omitted; FATAL follows. */
     ACTION_SYNC,
-    /* Boundary data for the chunk at `boundary.first` are here, or arrive as a data message. They may precede the RUN
-     * of their chunk; for each chunk they come in ascending order. */
+    /* Boundary data for the chunk at `boundary.first`: they are in memory, or arrive as a data message. These actions
+     * may come before the RUN of the chunk. The data for one chunk come in ascending order. */
     ACTION_BOUNDARY,
-    /* The next chunk uses the boundary data of the chunk that ended at `boundary_at` in place: its RUN is the next
-     * action, the data are complete, and no RELEASE follows. */
+    /* The next chunk uses the boundary data of the chunk that ended at `boundary_at` in place: the data are complete,
+     * the RUN of the next chunk is the next action, and no RELEASE follows. */
     ACTION_REUSE,
     ACTION_RELEASE, /* Only unfinished SENDs still need the boundary data of the chunk that ended at `boundary_at`. */
     /* Check how many iterations the growing loop has: EVENT_GROWN or FATAL follows before any other event. */
     ACTION_GROW,
     /* Declare rank `drop.rank` lost because it sent something invalid: EVENT_RANK_LOST follows, and nothing more is
-     * sent to that rank. If it is the supermaster, this rank ends. */
+     * sent to that rank. If that rank is the supermaster, this rank ends. */
     ACTION_DROP,
-    ACTION_TAKEN, /* the data `taken` of an executor's event are not needed, and no SEND borrows them */
+    ACTION_TAKEN, /* the data `taken` of an executor's event are no longer needed, and no SEND borrows them */
     ACTION_EXIT,
 };
 
@@ -227,7 +229,7 @@ struct action {
             uint64_t offset;
             const void *data;
             uint64_t bytes;
-            uint64_t all; /* size of all data of the boundary; with them the point is complete */
+            uint64_t all; /* size of the whole boundary; once all of it is recorded, the restart point is complete */
         } point;
         struct {
             unsigned rank;

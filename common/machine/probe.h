@@ -5,7 +5,8 @@
  * The probe iterations are spread over the loop and are the same for all workers. They are timed in levels, each with
  * twice as many iterations as the level before, until a level takes PROBE_NS: these times give the speed of the worker.
  * Iterations that are long compared with reading a clock are also timed one by one, for their mean, their deviation and
- * a coarse profile of the loop. If they are short, some are timed again afterwards (probe_wants_singles()). */
+ * a coarse profile of the loop. If the iterations are short, some of them are timed again one by one afterwards
+ * (probe_wants_singles()). */
 #pragma once
 
 #include "common/util/stats.h"
@@ -22,9 +23,10 @@
 /* How many short iterations are timed again one by one: enough to know the deviation to 10 %, and few enough to take a
  * few milliseconds at most. */
 #define PROBE_SINGLES 64
-/* The ratio swr is the shortest over the longest of the first five iterations: pls times five ([DCA], eq 13). */
+/* The ratio swr is the shortest over the longest time of the first PROBE_SWR iterations. The technique pls times five
+ * iterations for it ([DCA], eq 13). */
 #define PROBE_SWR 5
-/* Lower bound of the ratio; 0 means that the worker does not know it. */
+/* Lower bound of the ratio swr; the value 0 means that the worker does not know it. */
 #define PROBE_SWR_MIN 1e-9
 
 struct probe {

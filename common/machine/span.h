@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The running chunk of a worker, in memory that the ranks of its node share. While the kernel is in an iteration, the
+/* The running chunk of a worker, in memory that all ranks of a node share. While the kernel is in an iteration, the
  * rank that serves the worker takes iterations that have not begun from the end of the chunk, without the worker's
  * help.
  *
  * The worker opens the span before a call of the kernel, and claims the iterations of each further call; both sides
- * change one word by compare-and-swap. The word has the number of the opening, so that nothing is taken from another
- * chunk, how many iterations have begun, and where the chunk ends. The other members belong to the opening: what was
- * read of them is valid if the word has not changed meanwhile. A closed span still has the number of the latest
- * chunk. */
+ * change one word by compare-and-swap. The word has three fields: the number of the opening, so that nothing is taken
+ * from another chunk; how many iterations have begun; and where the chunk ends. The other members are set when the span
+ * is opened: their values are valid if the word has not changed since they were read. A closed span still has the
+ * number of the latest chunk. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 struct span {
-    /* Number of the opening; then how many iterations have begun, and how many the chunk has, both in units of `unit`.
-     * 0: the span is closed. */
+    /* Three packed fields: a number that changes with each span_open(), how many iterations have begun, and how many
+     * the chunk has. Both counts are in units of `unit` iterations. 0: the span is closed. */
     _Alignas(64) _Atomic uint64_t word;
     _Atomic uint64_t first, count, unit;
     _Atomic uint32_t chunk; /* number of the latest chunk; 0: unknown to the server */
@@ -36,8 +36,8 @@ static inline void span_note_chunk(struct span *span, uint32_t chunk)
  * server knows it. Returns false if nothing is left to take. */
 bool span_open(struct span *span, unsigned server, uint32_t chunk, uint64_t first, uint64_t count, uint64_t begun);
 
-/* Claims the first `begun` iterations of the chunk for the worker, or as many as are left. Returns how many iterations
- * the chunk has now. */
+/* Claims the first `begun` iterations of the chunk for the worker, or fewer if the rest was taken. Returns how many
+ * iterations the chunk has now. */
 uint64_t span_claim(struct span *span, uint64_t begun);
 
 /* Returns how many iterations the chunk has. Nothing more can be taken. */

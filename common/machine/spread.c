@@ -12,7 +12,7 @@ uint64_t spread_piece(uint64_t count, uint64_t left, double iteration_ns)
         return left;
     if (least > (double)size)
         size = (uint64_t)least;
-    return left <= size + size / 2 ? left : size; /* So there is no short piece at the end. */
+    return left <= size + size / 2 ? left : size; /* a short rest is added to this piece */
 }
 
 void spread_add(struct spread *spread, uint64_t iterations, double elapsed_ns)

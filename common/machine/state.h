@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a machine as a table: each daemon, the service and the DCA worker has one. A transition that is not in
- * the table is a defect: the program names it and aborts. */
+/* The states of a machine as a table: each daemon, the service and the DCA worker has a table. A transition that is not
+ * in the table is a defect: the program names it and aborts. */
 #pragma once
 
 #include <stddef.h>

@@ -5,9 +5,9 @@
  * to compute in its turn, it later continues at the pass of the others: unused time is not saved. While a job has a
  * chunk on this rank, no job of lower priority computes.
  *
- * A job keeps the core until it has nothing to compute, or until another job with a chunk has a lower pass and the
- * first job has had the core for `keeps_ns`. So jobs do not alternate more often than that, even if their computations
- * are short.
+ * A job keeps the core until it has nothing to compute, or until two things are true: the job has had the core for
+ * `keeps_ns`, and another job with a chunk has a lower pass. So jobs do not alternate more often than every `keeps_ns`,
+ * even if their computations are short.
  *
  *     stride_begin()      begins a round: each job may have one turn
  *     stride_next()       returns the next job that may compute; NULL: the round is over
@@ -26,7 +26,8 @@ struct stride_share {
     uint64_t pass;  /* used time / weight, in units of 1/STRIDE_PASS_SCALE ns */
     uint64_t floor; /* pass at which a job of this priority continues after it had nothing to compute */
     uint64_t used_ns;
-    uint64_t held_since_ns; /* since when another process has computed for the job; 0: none does */
+    /* since when another process has computed for the job; 0: no other process computes for it */
+    uint64_t held_since_ns;
     unsigned weight;
     int priority;
     unsigned round;
@@ -49,7 +50,8 @@ void stride_own(struct stride *stride, struct stride_share *share, uint64_t now_
 
 void stride_disown(struct stride *stride);
 
-/* Returns when the owner should leave the core to another job, as far as known; 0: at once. */
+/* Returns when the job that has the core should leave it to another job; 0: at once; STRIDE_NEVER: unknown, or
+ * never. */
 uint64_t stride_due_ns(const struct stride *stride);
 
 void stride_admit(struct stride *stride, struct stride_share *share);

@@ -268,8 +268,8 @@ static void deal_to_themselves(struct topology *topology, unsigned *load)
     }
 }
 
-/* Assigns each worker to a master, first within nodes. Workers without a master on their node then even out the
- * numbers. */
+/* Assigns each worker to a master, first within nodes. Each worker without a master on its node then goes to the master
+ * with the fewest workers. */
 static int deal(struct topology *topology, const struct hello *hellos, const unsigned *number, unsigned grouping,
                 unsigned *load)
 {

@@ -15,7 +15,7 @@ struct topology {
     unsigned ranks;
     unsigned supermaster;
     unsigned masters, workers, nodes;
-    unsigned launched; /* number of masters in the launch; later ones have joined with workers of their own */
+    unsigned launched; /* number of masters in the launch; later masters have joined with workers of their own */
     unsigned *master_rank;
     unsigned *worker_rank;
     unsigned *worker_node; /* node numbers, counted from 0 in the order of their first ranks */
@@ -47,9 +47,10 @@ int topology_check_workers(const struct topology *topology, bool listens, struct
 int topology_copy(struct topology *copy, const struct topology *topology);
 
 /* Appends a pod, not in the central topology: master `first_rank`, above all present ranks, and its workers, `count`
- * ranks in all. `node_rank` identifies their node: it is the first rank that the launch has there, otherwise the first
- * rank of the first pod there, which may have left or never been in this topology. Existing ranks and indices do not
- * change. -1: out of memory, unchanged except for its room. */
+ * ranks in all. `node_rank` identifies the node of the pod: it is the first rank of the launch on that node. If the
+ * launch has no rank there, it is the first rank of the first pod there; that pod may have left, or may never have been
+ * in this topology. Existing ranks and indices do not change. -1: out of memory; the topology is unchanged except for
+ * its capacity. */
 int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned node_rank);
 
 int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count);
@@ -67,8 +68,8 @@ static inline unsigned topology_count(const struct topology *topology, unsigned 
 /* `ranks` has room for topology_count(). It is filled in ascending order. */
 void topology_served_ranks(const struct topology *topology, unsigned m, unsigned *ranks);
 
-/* The supermaster serves all workers itself. False if there is no worker, because all workers that join have a
- * master. */
+/* The supermaster serves all workers itself. False if there are no workers, because workers that join later have
+ * masters. */
 static inline bool topology_is_central(const struct topology *topology)
 {
     return topology->masters == 0 && topology->workers > 0;

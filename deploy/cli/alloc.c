@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss alloc: prints the command line by which a batch system starts a pod of a set. The user submits it. */
+/* hdss alloc: prints the command line by which a batch system starts a pod of a set. The user submits that command
+ * line. */
 #include "common/os/modules.h"
 #include "common/stream/ticket.h"
 #include "common/util/text.h"
@@ -107,7 +108,7 @@ static void add_line(struct text *line, const struct alloc_request *request, con
     text_add(line, "\n");
 }
 
-/* Fails if `path` is the file of a set that listens at no port, because other nodes cannot join it. */
+/* Fails if `path` is the ticket or socket of a set without a TCP port, because other nodes cannot join that set. */
 static int check_reach(const char *path, struct error *error)
 {
     struct ticket ticket;

@@ -89,7 +89,7 @@ static int read_slurm(struct hosts *hosts, struct error *error)
         return read_slurm_counts(hosts, ALLOCATION_TASKS, each, error);
     if (variable("SLURM_JOB_CPUS_PER_NODE") != NULL)
         return read_slurm_counts(hosts, "SLURM_JOB_CPUS_PER_NODE", 1, error);
-    /* SLURM_CPUS_ON_NODE is about this node only. */
+    /* SLURM_CPUS_ON_NODE counts the cores of this node only. */
     if (hosts->count == 1)
         hosts->items[0].slots = cores;
     return 0;
@@ -185,7 +185,7 @@ static unsigned allocation_ranks_on(const struct hosts *hosts, const char *name)
     return 0;
 }
 
-/* Slurm's counts cannot be 0. The cores of a node without ranks are not used. */
+/* A count of Slurm cannot be 0, so a node without ranks counts as 1; its cores are not used. */
 char *allocation_tasks(const struct hosts *hosts)
 {
     struct hosts nodes = {0};

@@ -12,13 +12,13 @@ enum ask_end control_ask(const char *path, const char *method, const char *targe
 
 enum listed {
     LISTED_RUNS,
-    LISTED_ALIVE, /* also jobs of sets, unless they are over */
-    LISTED_ALL,   /* also all jobs of sets */
+    LISTED_ALIVE, /* jobs of runs, and jobs of sets that are not over */
+    LISTED_ALL,   /* jobs of runs, and all jobs of sets */
 };
 
 /* Lists the jobs of this user's runs and sets on this machine, ordered by name. A run that does not answer has no JSON.
- * If `sets` is not NULL, appends an object for each set: its answer, and how many jobs it has. Returns -1 if memory
- * runs out. */
+ * If `sets` is not NULL, appends an object for each set: the set's answer, and how many jobs it has. Returns -1 if
+ * memory runs out. */
 int control_list_jobs(struct job_list *list, enum listed listed, json_t *sets);
 
 /* Lists the jobs of one set, in the order of the set. Fails if the set does not answer. */

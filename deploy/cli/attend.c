@@ -173,7 +173,7 @@ static void look(struct attendance *at)
         if (control_client_ask(&at->asks, "GET", target, NULL, ANSWER_MS, &answer, &error) == ASK_ANSWERED) {
             const bool was_over = at->is_over;
             take_view(at, answer.json);
-            at->is_over = was_over; /* the request that waits for a change will report the end */
+            at->is_over = was_over; /* only the request that waits for a change reports the end */
         }
         control_answer_fini(&answer);
     }

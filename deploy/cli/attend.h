@@ -17,8 +17,8 @@ struct attended {
     bool leaves;
     bool silent;
     int signals;
-    /* Work of the caller, which prints the job's output itself; NULL: none. Its first request to end, or the first
-     * signal, drains the job; the second one cancels it. */
+    /* Callbacks of a caller that prints the job's output itself; NULL: none. The first request to end, from a callback
+     * or by a signal, drains the job; the second one cancels it. */
     const struct launch_side *side;
 };
 

@@ -3,8 +3,8 @@
  *
  * These are the checks that the leading rank makes (common/job/check.h, worker/dca/check.h). The leading rank is the
  * supermaster or, with --dca, the first worker. If it may run on another machine or in another folder, a file name may
- * mean another file there. Then only the words of the job are checked here, and the leading rank checks the rest after
- * its start. */
+ * mean another file there. Then only the options of the job are checked here, and the leading rank checks the rest
+ * after its start. */
 #include "deploy/cli/check.h"
 
 #include "common/config/dca_options.h"

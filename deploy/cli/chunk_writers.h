@@ -12,7 +12,7 @@ struct tally {
 struct chunk_writer {
     const char *name;
     void (*begin)(const struct tally *tally);
-    void (*chunk)(const struct tally *tally, const struct chunk *chunk); /* the tally includes this chunk */
+    void (*chunk)(const struct tally *tally, const struct chunk *chunk); /* the tally already includes `chunk` */
     void (*end)(const struct tally *tally);
 };
 

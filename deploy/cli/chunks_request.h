@@ -7,7 +7,7 @@
 #include "deploy/cli/series.h"
 
 struct chunks_request {
-    const char **specs; /* an owned array of words of argv */
+    const char **specs; /* owned array, whose elements are words of argv */
     unsigned spec_count;
     const char *power, *order, *plot;
     bool iterations_given, workers_given;

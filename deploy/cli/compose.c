@@ -116,7 +116,8 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* With --masters-compute the masters, or without masters the supermaster, count as workers: subtracts them. */
+/* With --masters-compute, the masters count as workers, or the supermaster if there are no masters: subtracts them from
+ * the number of workers. */
 static int count_those_who_do_both(struct launch_plan *launch_plan, struct error *error)
 {
     const unsigned both = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;
@@ -172,7 +173,7 @@ int compose_deal(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* Returns "NAME:RANKS,..." for the launcher, which the caller frees. NULL if memory runs out. */
+/* Returns "NAME:RANKS,..." for the launcher; the caller frees the text. NULL if memory runs out. */
 static char *deal_ranks(struct launch_plan *launch_plan)
 {
     hosts_deal(&launch_plan->line_up.hosts, launch_plan->line_up.masters, launch_plan->line_up.workers);
@@ -226,8 +227,8 @@ static void compose_add_program_options(const struct launch_plan *launch_plan, s
     free(dealt);
 }
 
-/* Adds ranks that run `program`, on the hosts of `rank`. The two differ in a pod, whose master takes the place of the
- * supermaster. */
+/* Adds ranks that run `program`, on the hosts that are planned for ranks of the kind `rank`. The two kinds differ in a
+ * pod, whose master takes the position of the supermaster. */
 static void add_context(const struct launch_plan *launch_plan, struct argv *line, char paths[PROGRAMS][PATH_MAX],
                         enum program program, enum program rank, unsigned first, unsigned count)
 {

@@ -24,13 +24,13 @@ struct line_up {
     unsigned masters, workers;
     bool masters_given;
     bool has_no_workers;
-    unsigned threads;     /* per worker; 0: one per core */
+    unsigned threads;     /* threads per worker; 0: one per core */
     bool single_threaded; /* the kernel is built in, and has no threads of its own */
     struct hosts hosts;
     bool has_pods;
     bool has_one_launch;
     struct hosts pod_hosts; /* hosts of the pods; only the supermaster is then launched here */
-    bool allocated;         /* the hosts are those of a batch job, but not of Slurm's */
+    bool allocated;         /* the hosts are those of a batch job, and the batch system is not Slurm */
     bool core_reserved;
     struct argv slowdowns;
     struct argv loads;
@@ -53,10 +53,10 @@ struct job_request {
     struct job_setup setup; /* made from `words`, from which it borrows; check.h adds the loop */
     bool described;
     bool checked;
-    char *shown;     /* what a dry run prints after the line; owned */
-    const char *set; /* set that gets the job instead of a launch, borrowed; NULL: none */
+    char *shown;     /* what a dry run prints after the launch line; owned */
+    const char *set; /* set to which the job is submitted instead of a launch; borrowed; NULL: none */
     char journal[JOB_JOURNAL_PATH_MAX];
-    unsigned job_end; /* index in the line at which the supermaster's words end */
+    unsigned job_end; /* index in the launch line at which the supermaster's words end */
 };
 
 struct launch_limits {
@@ -84,7 +84,7 @@ struct launch_plan {
     struct run_page page;
 };
 
-/* Default of --restarts. A run can be restarted only with a journal, a set always. */
+/* Default of --restarts. A run can be restarted only if it has a journal; a set can always be restarted. */
 #define RESTARTS_DEFAULT 3
 
 #define LINEUP_DEFAULT                                                                                                 \
@@ -101,5 +101,5 @@ int compose_deal(struct launch_plan *launch_plan, struct error *error);
 /* Fails if --pods-only or --listen contradicts other options. */
 int compose_check_workers(const struct launch_plan *launch_plan, struct error *error);
 
-/* Finds a program of HDSS: beside this one, or in ../libexec/hdss. */
+/* Finds a program of HDSS: beside the running program, or in ../libexec/hdss. */
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error);

@@ -14,8 +14,8 @@ struct control_answer {
     size_t length;
 };
 
-/* Size of the answer that begins with these bytes: more than `length` if its head is incomplete, SIZE_MAX if the answer
- * has no length and ends with the connection. */
+/* Size of the answer that begins with these bytes: more than `length` if the head of the answer is incomplete, SIZE_MAX
+ * if the answer states no length and ends when the connection is closed. */
 size_t control_answer_size(const char *bytes, size_t length);
 
 /* For an HTTP error, returns -1 with the server's text in `error`; `answer` then has only the status. */

@@ -187,6 +187,6 @@ enum ask_end control_client_ask(struct control_client *client, const char *metho
     if (end == ASK_GONE && is_old)
         return control_client_ask(client, method, target, body, timeout_ms, answer, error);
     if (end == ASK_SILENT)
-        disconnect(client); /* a late answer must not be taken for the next one */
+        disconnect(client); /* a late answer must not be taken for the answer to the next request */
     return end;
 }

@@ -12,7 +12,7 @@
 enum { CURVE_EXACT_BITS = 11 };
 #define CURVE_EXACT (1u << CURVE_EXACT_BITS)
 
-/* The same groups for markers: the first chunk of each may have one. */
+/* Chunks are grouped in the same way for markers: the first chunk of each group may have a marker. */
 enum { CURVE_MARK_BITS = 6, CURVE_MARKS = (1 << CURVE_MARK_BITS) + ((64 - CURVE_MARK_BITS) << (CURVE_MARK_BITS - 1)) };
 
 struct curve_mark {

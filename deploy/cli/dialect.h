@@ -7,34 +7,37 @@
 
 #include <sys/types.h>
 
-/* Sets an environment variable for the launcher and its ranks, and prints it before the line. */
+/* Sets an environment variable for the launcher and its ranks, and prints it before the launch line. */
 typedef void variable_setter(const char *name, const char *value, void *context);
 
 struct dialect {
-    /* True if the other ranks survive the loss of a rank. NULL: never. */
+    /* True if the other ranks survive the loss of a rank. NULL: they never survive it. */
     bool (*survives)(const struct launch_plan *launch_plan);
 
-    /* Fails if the launcher cannot start the plan, whose ranks have been distributed. NULL: it always can. */
+    /* Fails if the launcher cannot start the plan, whose ranks have been distributed. NULL: the launcher can start
+     * every plan. */
     int (*check)(const struct launch_plan *launch_plan, struct error *error);
 
     /* Adds the options that precede the first program. `hosts`: "NAME:RANKS,...", over which the ranks are
      * distributed in turn; NULL: this machine. */
     void (*add_options)(const struct launch_plan *launch_plan, const char *hosts, struct argv *line);
 
-    /* Adds the options of a program whose ranks are on these hosts, "NAME:RANKS,...". NULL: there are none. */
+    /* Adds the options of a program whose ranks are on these hosts, "NAME:RANKS,...". NULL: there are no such
+     * options. */
     void (*add_program_options)(const struct launch_plan *launch_plan, const char *hosts, struct argv *line);
 
     void (*set_environment)(const struct launch_plan *launch_plan, variable_setter *set, void *context);
 
-    /* Called in the process that becomes the launcher. Sets what the launcher and its ranks need, but pods started
-     * beside it must not have. NULL: nothing. */
+    /* Called in the process that becomes the launcher. Sets what the launcher and its ranks need, but what pods that
+     * are started beside it must not have. NULL: there is nothing to set. */
     void (*enter)(void);
 
-    /* Removes the files that a killed launcher with this process ID has left on this machine. NULL: it leaves none. */
+    /* Removes the files that a killed launcher with this process ID has left on this machine. NULL: such a launcher
+     * leaves no files. */
     void (*clear)(pid_t launcher);
 
-    /* Called before and after a launch. They protect files on this machine that launchers of several runs share. NULL:
-     * there are none. */
+    /* keep() is called before a launch, and let_go() after it. They protect files on this machine that launchers of
+     * several runs share. NULL: there are no such files. */
     void (*keep)(const struct launch_plan *launch_plan);
     void (*let_go)(void);
 
@@ -43,13 +46,14 @@ struct dialect {
 
 extern const struct dialect openmpi_dialect, mpich_dialect, without_mpi_dialect;
 
-/* Open MPI 5 puts this number into the names of its ranks' shared memory. It depends on the process ID of the
+/* Open MPI 5 puts this number into the names of the shared memory of its ranks. It depends on the process ID of
  * mpirun. */
 unsigned openmpi_job_number_5(const char *host, long launcher);
 
 const struct dialect *dialect_of(const struct launch_plan *launch_plan);
 
-/* True if all ranks run on this machine: the user, the launcher's environment and the batch system name no other. */
+/* True if all ranks run on this machine, because the user, the launcher's environment and the batch system name no
+ * other machine. */
 bool launch_plan_is_here(const struct launch_plan *launch_plan);
 
 /* True if the leading rank runs on this machine. False if only the launcher knows the machines. */

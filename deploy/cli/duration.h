@@ -8,7 +8,7 @@
  * -1, and leaves `*seconds` as it is, for all else and for 2^31 seconds or more. */
 int duration_parse(const char *text, uint64_t *seconds);
 
-/* Parses the same, and fractions: "1.5", "50ms", "0.5h". */
+/* Parses the same texts as duration_parse(), and also fractions: "1.5", "50ms", "0.5h". */
 int duration_parse_ns(const char *text, uint64_t *time_ns);
 
 int duration_parse_some(const char *text, uint64_t *seconds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tasks that an earlier run has finished: see earlier.h. Commands are kept as digests, so that millions take
- * little memory. */
+/* The tasks that an earlier run has finished: see earlier.h. Commands are kept as digests, so that millions of tasks
+ * take little memory. */
 #include "deploy/cli/earlier.h"
 
 #include "common/util/digest.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The log of GNU parallel quotes in other ways, so quotes and backslashes are left out. It has NUL for a newline; that
- * of HDSS has \n, of which the n is left. */
+/* The log of GNU parallel quotes commands in another way than HDSS, so quotes and backslashes are left out on both
+ * sides. That log has NUL for a newline. HDSS writes a newline as \n, of which only the n is left, so NUL becomes n. */
 static uint64_t digest_command(enum task_log kind, const char *text, size_t length)
 {
     char plain[TASKS_TEXT_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tasks that an earlier run has finished, from its task log. A run that continues does not run them again. Their
- * commands must be the same. */
+/* The tasks that an earlier run has finished, from its task log. A run that continues does not run these tasks again.
+ * Their commands must be the same in both runs. */
 #pragma once
 
 #include "common/metrics/task_log.h"
@@ -14,7 +14,7 @@
 struct earlier_task {
     uint64_t number;
     uint64_t line;
-    uint64_t digest; /* of its command; 0: the task is to be run */
+    uint64_t digest; /* digest of the task's command; 0: the task must be run */
     bool has_failed;
 };
 
@@ -37,7 +37,7 @@ size_t earlier_failed(const struct earlier *earlier);
 
 bool earlier_has(const struct earlier *earlier, uint64_t number);
 
-/* Compares the command of this task's row with the one in the log. If they differ, fails with a message that names the
- * line. */
+/* Compares the command of task `number`, made from its row, with the command in the log. If they differ, fails with a
+ * message that names the line of the log. */
 int earlier_compare(struct earlier *earlier, uint64_t number, const struct arguments *names,
                     const struct arguments *row, struct error *error);

@@ -44,8 +44,8 @@
 #include <unistd.h>
 
 enum { PATH_BYTES = 1000, OWN_NAME_BYTES = 80, TASK_BYTES = 2 * CMDLINE_BYTES_MAX };
-/* The launch waits at most INPUT_WAIT_MS for a complete list. Later ROWS_AT_ONCE rows are read at a time, and at most
- * ROWS_AHEAD rows of the list are not done. */
+/* The launch waits at most INPUT_WAIT_MS for the whole list. After that, ROWS_AT_ONCE rows are read at a time, and at
+ * most ROWS_AHEAD rows of the list are unfinished. */
 enum { INPUT_WAIT_MS = 100, LOOK_MS = 20, HALT_LOOK_MS = 5, ROWS_AT_ONCE = 10000, ROWS_AHEAD = 200000 };
 
 struct exec_run {
@@ -181,7 +181,7 @@ static int make_place(struct exec_run *run, struct error *error)
     return mkdir(own.live, 0700) == 0 ? 0 : error_set(error, "%.300s: %s", own.live, strerror(errno));
 }
 
-/* Removes the private folder or, with --output, the list. The list stays if the run is not finished, because --resume
+/* Removes the private folder or, with --output, the list. If the run is not finished, the list stays, because --resume
  * needs it. */
 static void remove_place(const struct exec_run *run, int status)
 {
@@ -210,7 +210,7 @@ static int refuse_program(const char *name, struct error *error)
                            name);
 }
 
-/* Only called if tasks find programs at the same places as this process. */
+/* Must be called only if tasks find programs in the same folders as this process. */
 static bool is_there(const char *program)
 {
     struct stat status;
@@ -306,7 +306,8 @@ static bool wait_for_input(const struct exec_run *run, int64_t end_ms)
     return left_ms > 0 && poll(&polled, 1, (int)left_ms) > 0;
 }
 
-/* True if a column says which tasks wait for others. Then all tasks must be known before the first begins. */
+/* True if a column says which tasks wait for others. In that case all tasks must be known before the first one
+ * begins. */
 static bool exec_has_order(const struct exec_run *run)
 {
     const struct arguments names = sources_names(run->request.sources);
@@ -330,8 +331,8 @@ static int exec_check_order(const struct exec_run *run, struct error *error)
                : 0;
 }
 
-/* Writes the rows that come soon. A launch with a complete list is better, but a pipe may have no end. Waits for the
- * first row in any case. */
+/* Writes the first rows of the list. With --delay this is one row; if the run needs the complete list, these are all
+ * rows; otherwise those that arrive within INPUT_WAIT_MS. Always waits for the first row. */
 static int begin_list(struct exec_run *run, struct error *error)
 {
     if (run->request.output != NULL && file_check_folder(run->request.output, error) < 0)
@@ -487,8 +488,8 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* How many tasks of the list may be unfinished. With --delay a task must not wait in the list, so there are only as
- * many as workers. */
+/* Returns how many tasks of the list may be unfinished. With --delay a task must not wait in the list, so there is at
+ * most one task per worker. */
 static uint64_t rows_ahead(const struct exec_run *run)
 {
     const unsigned workers = exec_workers(run);
@@ -500,8 +501,8 @@ static bool has_room(const struct exec_run *run)
     return run->list.rows - run->follow.done < rows_ahead(run);
 }
 
-/* With --delay: reads the next row and keeps it until it is due, so that it is known whether another one follows.
- * Returns an enum sources_result or -1. */
+/* With --delay: reads the next row early and keeps it until it is due. This shows whether another row follows. Returns
+ * an enum sources_result or -1. */
 static int hold_row(struct exec_run *run, struct error *error)
 {
     struct arguments row;
@@ -561,14 +562,16 @@ static bool reader_is_gone(const struct exec_run *run)
     return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
 }
 
-/* True if none of the first tasks could be started: then usually the others cannot be started either. */
+/* True if none of the tasks so far, at least FIRST_TASKS, could be started. The other tasks usually cannot be started
+ * either. */
 static bool is_hopeless(const struct exec_run *run)
 {
     enum { FIRST_TASKS = 3 };
     return !run->request.says_halt && run->follow.done >= FIRST_TASKS && run->follow.not_started == run->follow.done;
 }
 
-/* The first row is in the list before the ranks begin, so the delay of the second row counts from their beginning. */
+/* The first row is in the list before the ranks begin, so the delay of the second row counts from when the ranks
+ * begin. */
 static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
 {
     struct exec_run *run = context;
@@ -617,7 +620,8 @@ static unsigned exec_wait_for(void *context, struct pollfd *polled)
                        (has_room(run) || run->request.delay_ns > 0);
     unsigned count = 0;
     polled[count++] = (struct pollfd){.fd = follow_blocked_on(&run->follow), .events = POLLOUT};
-    polled[count++] = (struct pollfd){.fd = run->out, .events = 0}; /* still reports an error if the reader ends */
+    /* poll() still reports an error if the output's reader ends */
+    polled[count++] = (struct pollfd){.fd = run->out, .events = 0};
     if (reads)
         polled[count++] = (struct pollfd){.fd = sources_descriptor(run->request.sources), .events = POLLIN};
     return count;
@@ -674,7 +678,7 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
             *error = run->error;
     } else if ((status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) &&
                (!run->is_complete || (run->follow.done != run->list.rows && status == EXIT_STATUS_DONE)) &&
-               !run->gives_up) { /* EXIT_STATUS_TASKS: the missing tasks were given up, or waited for a failed one */
+               !run->gives_up) { /* EXIT_STATUS_TASKS: the missing tasks were given up, or waited for a failed task */
         error_set(error, "the run has ended, and %" PRIu64 " of %" PRIu64 " tasks have not run",
                   run->list.rows - run->follow.done, run->list.rows);
         status = EXIT_STATUS_FAILED;
@@ -727,7 +731,7 @@ static int launch_tasks(struct exec_run *run, struct error *error)
     return status;
 }
 
-/* Reads from the task log what an earlier run has done. With --output the journal has that instead. */
+/* Reads from the task log what an earlier run has done. With --output the journal says that instead. */
 static int begin_earlier(struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of `hdss exec`: see exec_request.h.
  *
- * It is that of GNU parallel: options, the command, and sources of arguments, each after a mark such as `:::`. After
- * the first word of the command nothing is an option. Options of `hdss run` that make sense here are passed on to it.
- * For an option that GNU parallel has and this command lacks, the error says what to type instead. */
+ * The command line is that of GNU parallel: options, the command, and sources of arguments, each after a mark such as
+ * `:::`. After the first word of the command nothing is an option. Options of `hdss run` that make sense here are
+ * passed on to `hdss run`. For an option that GNU parallel has and `hdss exec` lacks, the error says what to type
+ * instead. */
 #include "deploy/cli/exec_request.h"
 
 #include "common/config/job.h"
@@ -146,8 +147,8 @@ static int exec_take_env(void *target, const char *value, struct error *error)
     return length > 0 && !isdigit((unsigned char)value[0]) ? 0 : -1;
 }
 
-/* "-" is standard output. An existing path that is no regular file, such as a device or a pipe, is written to like
- * standard output, because no files can be made beside it. */
+/* "-" is standard output. If the path exists but is no regular file, for example a device or a pipe, output goes there
+ * as to standard output, because no files can be made beside it. */
 static int exec_take_output(void *target, const char *value, struct error *error)
 {
     (void)error;

@@ -27,7 +27,7 @@ struct exec_request {
     struct sources_options how;
     struct argv files;
     struct argv env;
-    struct argv spelled; /* owned copies of words that were respelled */
+    struct argv spelled; /* owned copies of words whose spelling was changed */
     const char *argument_mark, *file_mark;
     const char *place;
     const char *workdir;
@@ -43,7 +43,8 @@ struct exec_request {
     struct halt halt;
     const char *shell; /* which lines need a shell, and which shell: see worker/kernels/exec/shell.h */
     bool quotes, dry_run;
-    bool resumes, again_failed; /* resumes: skip what an earlier run has done; again_failed: but repeat failed tasks */
+    /* `resumes`: skip what an earlier run has done; `again_failed`: but repeat failed tasks */
+    bool resumes, again_failed;
     bool reads_input;
     bool says_halt;
     bool spreads;
@@ -57,11 +58,11 @@ int exec_request_read(struct exec_request *request, int argc, char **argv, struc
  * is one task; otherwise the sources are opened. Options about waiting are refused. */
 int exec_request_read_for_set(struct exec_request *request, int argc, char **argv, struct error *error);
 
-/* False if a shell gets each line without HDSS parsing it. */
+/* False if each line is given to a shell without being parsed by HDSS. */
 bool exec_request_looks_at_lines(const struct exec_request *request);
 
-/* Checks a line that HDSS parses. Of a line for a shell, only the part before the first shell construct is checked.
- * Errors begin with the column. */
+/* Checks a line that HDSS parses. Of a line for a shell, only the part before the first shell construct is checked. An
+ * error begins with the column in the line. */
 int exec_request_check_line(const struct exec_request *request, const char *line, struct error *error);
 
 int exec_request_check_command(const struct exec_request *request, struct error *error);

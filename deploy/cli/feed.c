@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define ANSWER_MS 30000
-/* A request is no larger, unless a single row is. */
+/* A request has at most ROWS_MAX rows. It has at most BYTES_MAX bytes, unless a single row is longer. */
 #define ROWS_MAX  4096
 #define BYTES_MAX 65536
 /* A set closes a connection after a minute without requests, so this process reconnects earlier. */
@@ -140,7 +140,7 @@ static int feed_add(struct feed *feed, const struct arguments *row, struct error
     json_t *one = row_json(feed, row, error);
     if (one == NULL) {
         if (feed->count > 0)
-            feed_flush(feed, false, &second); /* the rows before the invalid one are valid */
+            feed_flush(feed, false, &second); /* the rows before the invalid row are still added */
         return -1;
     }
     if (feed->rows == NULL)
@@ -159,7 +159,7 @@ int feed_rows(struct feed *feed, struct sources *sources, bool ends, struct erro
     while ((result = sources_next(sources, feed->count == 0, &row, error)) > 0)
         if ((result == SOURCES_ROW ? feed_add(feed, &row, error) : feed_flush(feed, false, error)) < 0)
             return -1;
-    /* A request is sent even without rows: if the job accepts nothing, the answer says so. */
+    /* The first request is sent even without rows: if the job accepts none, the answer says so. */
     const bool is_due = ends || feed->count > 0 || feed->asked_ms == 0;
     return result < 0 ? -1 : is_due ? feed_flush(feed, ends, error) : 0;
 }

@@ -29,7 +29,8 @@ struct feed {
 void feed_init(struct feed *feed, const char *path, const char *set, uint64_t job);
 void feed_fini(struct feed *feed);
 
-/* Adds all rows of the sources; `ends`: no others will follow. After a failure feed->added says how many were added. */
+/* Adds all rows of the sources; `ends`: no others will follow. After a failure feed->added says how many rows were
+ * added. */
 int feed_rows(struct feed *feed, struct sources *sources, bool ends, struct error *error);
 
 int feed_iterations(struct feed *feed, uint64_t iterations, bool ends, struct error *error);
@@ -37,14 +38,15 @@ int feed_iterations(struct feed *feed, uint64_t iterations, bool ends, struct er
 bool feed_has_input(void);
 
 /* Adds all rows of the sources or, if `sources` is NULL, the lines of standard input; `ends`: no others will follow.
- * Prints errors as `program`; after an error the job is complete with the rows so far. Returns an exit status:
- * EXIT_STATUS_DONE also if the job accepts no more. */
+ * Prints errors as `program`. After an error, the job is completed with the rows that were added so far. Returns an
+ * exit status: EXIT_STATUS_DONE also if the job accepts no more rows. */
 int feed_all(const char *program, struct feed *feed, struct sources *sources, bool ends);
 
 /* Starts a process that calls feed_all(). Returns its ID. */
 pid_t feed_begin(const char *program, const struct feed *feed, struct sources *sources, bool ends, struct error *error);
 
-/* Kills that process if it still runs. Returns the exit status of feed_all(), or EXIT_STATUS_DONE if it was killed. */
+/* Kills the process of feed_begin() if it still runs. Returns the exit status of feed_all(), or EXIT_STATUS_DONE if the
+ * process was killed. */
 int feed_end(pid_t process);
 
 int feed_exit_status(const struct feed *feed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds jobs: see find_job.h. A set is asked for a job by its number, so it need not list the others. */
+/* Finds jobs: see find_job.h. A set is asked for a job by the job's number, so the set need not list its other jobs. */
 #include "deploy/cli/find_job.h"
 
 #include "deploy/cli/ask_control.h"

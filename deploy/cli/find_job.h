@@ -7,9 +7,9 @@
 /* Returns the number in "NAME/3" or "3"; 0: there is none. */
 uint64_t find_job_number(const char *word);
 
-/* Adds the job that `word` names: "SET/3" or "SET/NAME"; "3" or "NAME" in the set that sets_find() finds for `set`; or
- * a run, by a beginning of its name that no other run has. If several jobs have the name, it adds the one that is not
- * over, or else the latest. */
+/* Adds the job that `word` names. `word` is one of these: "SET/3" or "SET/NAME"; "3" or "NAME" in the set that
+ * sets_find() finds for `set`; or a unique beginning of a run's name. If several jobs have the name, adds the job that
+ * is not over, or else the latest one. */
 int find_job(struct job_list *found, const char *set, const char *word, struct error *error);
 
 int find_all_jobs(struct job_list *found, const char *set, struct error *error);

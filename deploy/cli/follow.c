@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Follows a job's output: see follow.h.
  *
- * Each poll first finds, counts and queues the tasks that have finished since, and then prints from the front of the
- * queue. So counts are up to date even if a reader is slow, and only tasks that had to wait are read twice. */
+ * Each poll first finds, counts and queues the tasks that have finished since the last poll, and then prints from the
+ * front of the queue. So counts are up to date even if a reader is slow, and only tasks that had to wait are read
+ * twice. */
 #include "deploy/cli/follow.h"
 
 #include "common/os/clock.h"
@@ -96,8 +97,8 @@ struct task_bytes {
     uint32_t length[BLOCK_STREAMS_MAX];
 };
 
-/* Finds a task's output in the block that was read. Tasks are usually looked up in order, so this starts from the last
- * one. */
+/* Finds a task's output in the block that was read. Tasks are usually looked up in order, so the search starts at the
+ * task that was looked up last. */
 static void find_bytes(struct follow *follow, const struct follow_place *place, struct task_bytes *bytes)
 {
     const struct block *block = results_tail_block(follow->tail);
@@ -120,7 +121,7 @@ static void find_bytes(struct follow *follow, const struct follow_place *place, 
     *length -= *length > 0 && line[*length - 1] == '\n';
 }
 
-/* Parses the task's line in the log, which takes as long as everything else that is done with a task. */
+/* Parses the task's line in the log. Parsing is slow: it takes as long as all other work for the task. */
 static bool read_row(const struct task_bytes *bytes, struct task_row *row)
 {
     return task_row_read(row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], bytes->length[TASK_STREAM_LOG]);
@@ -300,7 +301,7 @@ static int print_stream(struct follow *follow, const struct task_bytes *bytes, s
     return print_bytes(follow, bytes->at[stream] + shown, bytes->length[stream] - shown, error);
 }
 
-/* Maps the file with the beginning of the stream, of which the parts have only the rest, and removes it. */
+/* Maps and removes the file with the beginning of the stream; the parts have only the rest of the stream. */
 static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, struct error *error)
 {
     char path[PATH_MAX];
@@ -394,7 +395,8 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
     return write_files(follow, &bytes, &row, error);
 }
 
-/* True for the last task of a block without failed tasks. The run reads blocks with failed tasks again at its end. */
+/* True for the last task of a block without failed tasks. Blocks with failed tasks are read again at the end of the
+ * run. */
 static bool is_last_of_good(const struct block *block, uint32_t index)
 {
     bool is_good = index + 1 == block->count;
@@ -403,7 +405,7 @@ static bool is_last_of_good(const struct block *block, uint32_t index)
     return is_good;
 }
 
-/* Returns 1 if everything is in the outlets, and 0 if a reader is slow; the functions below do the same. */
+/* Returns 1 if everything was handed to the outlets, and 0 if a reader is slow; the functions below do the same. */
 static int print_task(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -626,8 +628,8 @@ static int open_log(struct follow *follow, struct error *error)
     return 0;
 }
 
-/* A handler that does nothing, so that SIGPIPE does not end this process. Programs that it starts would inherit
- * SIG_IGN. */
+/* A handler that does nothing, so that SIGPIPE does not end this process. SIG_IGN would also be inherited by programs
+ * that this process starts. */
 static void take_no_notice(int number)
 {
     (void)number;

@@ -3,8 +3,9 @@
  * and as a whole, when it finishes or in the order of tasks. With `live`, what running tasks write is printed earlier.
  * Also writes the task log.
  *
- * A slow reader delays nothing: output stays in the parts, and only its place is remembered. The disk space of a large
- * entry is freed after it was printed, unless one of its tasks has failed: the run reads failed tasks at its end. */
+ * A slow reader delays nothing: output stays in the parts, and only its position is remembered. The disk space of a
+ * large entry is freed after the entry was printed, unless one of its tasks has failed, because the run reads failed
+ * tasks at its end. */
 #pragma once
 
 #include "common/metrics/reasons.h"
@@ -23,7 +24,7 @@ struct follow_options {
     const char *output;
     int out, err; /* descriptors for output and errors of tasks; -1: not printed */
     bool in_order;
-    bool only_looks; /* another process has begun the job, and its parts must not change */
+    bool only_looks; /* another process has begun the job, so this process must not change the job's parts */
     bool clears_line;
     const char *live;
     /* Folder with output that is too long for the parts, as NUMBER.out and NUMBER.err; NULL: none. */
@@ -53,7 +54,7 @@ struct follow_task {
     bool is_open;
     bool is_live; /* a fragment of a running task, in follow->live.bytes */
     uint32_t length;
-    uint64_t shown[2]; /* bytes of its streams that were printed while it ran */
+    uint64_t shown[2]; /* how many bytes of each stream were printed while the task ran */
     struct {
         void *bytes;
         uint64_t length;
@@ -101,11 +102,11 @@ struct follow {
 /* Must be called before the job is launched. If it fails, follow_end() need not be called. */
 int follow_begin(struct follow *follow, const struct follow_options *options, struct error *error);
 
-/* Finds new output, and prints it without waiting for a reader. After an error, later calls only count. */
+/* Finds new output, and prints it without waiting for a reader. After an error, later calls only count tasks. */
 int follow_look(struct follow *follow, struct error *error);
 
-/* follow_look() is due after follow_wait_ms() milliseconds, and as soon as the descriptor of follow_blocked_on() is
- * writable; -1: there is none. */
+/* follow_look() must be called again after follow_wait_ms() milliseconds, and as soon as the descriptor that
+ * follow_blocked_on() returns is writable (-1: no descriptor). */
 int follow_wait_ms(const struct follow *follow);
 int follow_blocked_on(const struct follow *follow);
 

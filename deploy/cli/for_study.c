@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of `hdss study` that is in C.
  *
- * It answers requests on standard input, which is a socket. A request is a line of words, and the first word is the
- * kind of request. An answer is a line with a JSON object, which has an `error` on failure. The first line that this
- * process sends describes what a study records of each run. Standard output is left to kernels and plug-ins. */
+ * This process answers requests on standard input, which is a socket. A request is a line of words, and the first word
+ * is the kind of request. An answer is a line with a JSON object, which has a member `error` on failure. The first line
+ * that this process sends describes what a study records of each run. Standard output is left to kernels and
+ * plug-ins. */
 #include "deploy/cli/for_study.h"
 #include "common/config/job.h"
 #include "common/config/params.h"
@@ -100,8 +101,8 @@ static int count_iterations(int word_count, char **words, uint64_t *iterations, 
     return 0;
 }
 
-/* Words: a number of workers, then a kernel with parameters and options. Answers with half the chunk of mfsc for this
- * many workers and that loop (or one of its time steps), at least 1. */
+/* `words` has a number of workers, then a kernel with parameters and options. Answers with half of the chunk size that
+ * the technique mfsc gives for this many workers and this loop (or one of its time steps), at least 1. */
 static int find_half_of_mfsc(const struct argv *words, json_t *answer, struct error *error)
 {
     struct simulation simulation;
@@ -208,8 +209,8 @@ static void end_by(int number)
     raise(number);
 }
 
-/* Makes a run, whose whole output goes to standard output. This process ends by SIGALRM at the time limit, by SIGTERM
- * if it is told to stop, and with the study. */
+/* Runs `hdss run` or `hdss simulate` in this process and sends all its output to standard output. The process ends with
+ * SIGALRM if the run takes longer than `seconds`, and with SIGTERM if it was told to stop or if the study has ended. */
 static int make_run(uint64_t seconds, int argc, char **argv)
 {
     struct launch how = {.log = stdout, .at_once = true, .timeout_s = (unsigned)seconds};

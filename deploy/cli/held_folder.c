@@ -23,8 +23,8 @@
 
 enum hold { HELD, TAKEN, LOCKLESS };
 
-/* Locks the file `lock` of the folder, "/NAME", or the folder itself, "". Returns TAKEN if another process has locked
- * it, or another user owns it. */
+/* Locks the folder itself if `lock` is "", or the file "/NAME" in the folder. Returns TAKEN if another process has
+ * locked it, or if the folder belongs to another user. */
 static enum hold take(struct held_folder *folder, const char *lock)
 {
     char path[HELD_FOLDER_MAX + NAME_MAX];
@@ -37,7 +37,7 @@ static enum hold take(struct held_folder *folder, const char *lock)
         return TAKEN;
     const bool is_locked = flock(folder->fd, LOCK_EX | LOCK_NB) == 0, is_busy = !is_locked && errno == EWOULDBLOCK;
     if (is_locked && fstat(folder->fd, &held) == 0 && stat(path, &named) == 0 &&
-        held.st_ino == named.st_ino) /* the path was not renamed or replaced meanwhile */
+        held.st_ino == named.st_ino) /* the path still names the locked file */
         return HELD;
     close(folder->fd);
     folder->fd = -1;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* A private folder of a process. If the process is killed, the next run removes the folder.
  *
- * The process, and all that inherit `fd`, lock the folder. A folder that is not locked belongs to a run that was
- * killed. On a shared file system a lock may be visible on one node only. So the name has a number that changes with
- * each boot of a kernel, and folders with other numbers are left alone. */
+ * The process, and all processes that inherit `fd`, hold a lock on the folder. A folder that is not locked belongs to a
+ * run that was killed. On a shared file system a lock may be visible on one node only. So the folder's name has a
+ * number that changes with each boot of a kernel, and folders with other numbers are left alone. */
 #pragma once
 
 /* Open MPI names a launch's shared memory by machine, user and a number of 16 bits. Two launches with the same number
- * would crash each other, so each gets a folder of its own in here. */
+ * would crash each other, so each launch gets a folder of its own inside this one. */
 #define MEMORY_FOLDER "/dev/shm"
 
 #define HELD_FOLDER_MAX 1000
 
 struct held_folder {
-    int fd; /* holds the lock; started programs inherit it; -1: none */
+    int fd; /* descriptor that holds the lock; started programs inherit it; -1: none */
     char path[HELD_FOLDER_MAX];
 };
 

@@ -21,15 +21,15 @@
 #include <unistd.h>
 
 #define TICKET_LOOK_MS 5
-/* How long agents may take to end: after the launch, and after a signal. */
+/* How long agents may take to end: AGENTS_END_MS after the launch has ended, AGENTS_KILL_MS after a signal. */
 #define AGENTS_END_MS  5000
 #define AGENTS_KILL_MS 1000
 #define AGENTS_LOOK_MS 5
-/* A run without agents is ended after this time, unless it finds out itself that all its pods are lost. */
+/* A run without agents is ended after this time, unless the run notices earlier that all its pods are lost. */
 #define DESERTED_MS 15000
 
-/* The supermaster is on this host or, in a Slurm job that does not include this host, on the first one, as with
- * mpirun. */
+/* The supermaster is on this host. In a Slurm job that does not include this host, it is on the first host of the job,
+ * as with mpirun. */
 static int place_supermaster(struct launch_plan *plan, struct error *error)
 {
     const struct hosts *all = &plan->line_up.pod_hosts;
@@ -154,8 +154,8 @@ static void add_values(struct argv *line, const char *option, const struct argv 
     argv_fini(&own);
 }
 
-/* The command of the pod on its host. It unsets the variables of the batch job, whose hosts are not those of the
- * pod. */
+/* The command of the pod on its host. It unsets the variables of the batch job, because they name hosts that do not
+ * belong to the pod. */
 static void add_join(const struct host_pods *pods, const struct host_pod *pod, struct argv *line)
 {
     static const char *const batch[] = {"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_NODELIST",    "SLURM_JOB_NODELIST",
@@ -190,8 +190,8 @@ static void add_quoted(struct argv *line, const struct argv *words)
     free(command);
 }
 
-/* The shell on the other host does not read the files that would set PATH and LD_LIBRARY_PATH: passes on those of this
- * process. */
+/* Begins the command with PATH and LD_LIBRARY_PATH of this process, because the shell on the other host does not read
+ * the files that would set these variables. */
 static void begin_command(struct argv *command)
 {
     static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
@@ -238,8 +238,8 @@ void host_pods_show(const struct host_pods *pods, FILE *to)
 static _Noreturn void become_agent(const struct host_pods *pods, char *const *line, int input, int errors, pid_t parent)
 {
     sigset_t none;
-    /* In a session of its own the agent gets no Ctrl-C, because its pod leaves with the run, and cannot ask for a
-     * password. */
+    /* In a session of its own the agent cannot ask for a password. Ctrl-C does not reach it, but its pod leaves with
+     * the run anyway. */
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
@@ -306,7 +306,8 @@ static bool has_ticket(const struct host_pods *pods)
             now.st_ctim.tv_sec != before->st_ctim.tv_sec || now.st_ctim.tv_nsec != before->st_ctim.tv_nsec);
 }
 
-/* A ticket that exists already is from an earlier launch, or from another run; the supermaster deals with it. */
+/* Remembers a ticket that already exists, so that it is not delivered: it is from an earlier launch or from another
+ * run. */
 static void begin_agents(void *context, int errors)
 {
     struct host_pods *pods = context;
@@ -331,7 +332,8 @@ static struct ticket for_another_host(const struct ticket *ticket)
     return other;
 }
 
-/* An empty line ends the ticket. If an agent does not read, it has ended, which reap() notices. */
+/* Sends the ticket, ended by an empty line, to the agent. If the agent does not read it, the agent has ended, which
+ * reap() notices. */
 static void deliver(const struct host_pod *pod, const struct ticket *ticket)
 {
     char *lines = ticket_text(ticket);
@@ -413,8 +415,8 @@ void host_pods_wait(struct host_pods *pods)
     pods->is_over = false;
 }
 
-/* True if no agent has run for DESERTED_MS, or none runs and no pod can have joined. A run that is over is not
- * deserted, as it may still write its output. If others may join, this prints a note once and waits for them. */
+/* True if no agent has run for DESERTED_MS, or if none runs and no pod can have joined. A run that is over is not
+ * deserted, because it may still write its output. If other pods may join, prints a note once and waits for them. */
 static bool is_deserted(struct host_pods *pods, bool is_over)
 {
     if (reap(pods) > 0 || pods->deserted_ms < 0 || is_over || pods->waits_for_others)

@@ -20,7 +20,7 @@ struct host_pod {
     const struct host *host;
     unsigned first_worker;
     pid_t agent;
-    int input; /* its standard input, for the ticket; open until the end of the launch; -1: none */
+    int input; /* the agent's standard input, for the ticket; open until the launch ends; -1: none */
 };
 
 struct host_pods {
@@ -35,14 +35,15 @@ struct host_pods {
     bool is_over;
     bool may_have_joined; /* an agent has ended by a signal or with status 0 or 1, so its pod may have joined */
     bool waits_for_others;
-    int64_t deserted_ms; /* since when there is no agent; 0: some are left; -1: the launch was ended because of it */
+    int64_t deserted_ms; /* since when no agent runs; 0: some run; -1: the launch was ended because none ran */
 };
 
 /* True if hosts become pods without an option (SEVERAL HOSTS in hdss-run(1)): the user or Slurm names several hosts,
  * the loop can be described here, and neither the job nor an option requires one launch. */
 bool host_pods_are_default(struct launch_plan *launch_plan);
 
-/* Makes the plan's hosts its pods, and distributes the workers over them; only the supermaster is left to launch. */
+/* Makes a pod of each host of the plan, and distributes the workers over the pods. The launch itself then starts only
+ * the supermaster. */
 int host_pods_plan(struct launch_plan *launch_plan, struct error *error);
 
 int host_pods_init(struct host_pods *pods, const struct launch_plan *launch_plan, struct launch *how,

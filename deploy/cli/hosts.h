@@ -46,7 +46,8 @@ bool hosts_know_slots(const struct hosts *hosts);
 unsigned hosts_slots(const struct hosts *hosts);
 
 /* Reserves a slot for each master, on the host that hosts_deal() gives it. If the first host gets no master, reserves a
- * slot there for the supermaster. Also reserves slots that are too few for another worker of `threads` threads. */
+ * slot there for the supermaster. If the remaining slots of a host are no multiple of `threads`, reserves the rest that
+ * is too small for a worker. */
 void hosts_reserve(struct hosts *hosts, unsigned masters, unsigned threads);
 
 /* Distributes workers in proportion to the free slots, and masters in turn from the first host on. */
@@ -54,7 +55,8 @@ void hosts_deal(struct hosts *hosts, unsigned masters, unsigned workers);
 
 bool hosts_deal_in_turn(const struct hosts *hosts, unsigned workers);
 
-/* Workers are numbered in turn over the hosts: counts those of [first, first + count) on each host. */
+/* Counts how many of the workers [first, first + count) are on each host. Workers are numbered in turn over the
+ * hosts. */
 void hosts_count_workers(const struct hosts *hosts, unsigned first, unsigned count, unsigned *dealt);
 
 /* True for the name of this machine, with or without its domain, and for "localhost". */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ANSWER_MS 10000
-/* A shorter piece is the last one so far (docs/CONTROL.md). */
+/* If a piece is shorter than this, no further output exists yet (docs/CONTROL.md). */
 #define PIECE_MIN 65536
 
 enum ask_end job_output_take(struct control_client *client, uint64_t job, enum job_stream stream, uint64_t *from,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what a job of a set has printed. The set keeps it. */
+/* Reads what a job of a set has printed. The set keeps this output. */
 #pragma once
 
 #include "deploy/cli/control_client.h"
@@ -14,7 +14,7 @@ enum job_stream { JOB_STREAM_OUT, JOB_STREAM_ERR, JOB_STREAMS };
 enum ask_end job_output_take(struct control_client *client, uint64_t job, enum job_stream stream, uint64_t *from,
                              struct control_answer *answer, struct error *error);
 
-/* Copies what there is of the stream from `*from` on, and advances `*from`. Returns ASK_ANSWERED after all is
- * copied. */
+/* Copies all output of the stream that exists so far, from `*from` on, and advances `*from`. Returns ASK_ANSWERED if
+ * all was copied. */
 enum ask_end job_output_copy(struct control_client *client, uint64_t job, enum job_stream stream, uint64_t *from,
                              FILE *to, struct error *error);

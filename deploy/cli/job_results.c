@@ -81,7 +81,7 @@ int job_results_end(struct job_printed *results, bool is_over, struct error *err
     }
     if (!is_over)
         return result;
-    /* The parts may have been joined since. */
+    /* The parts may have been joined into the output files since the last look. */
     for (int i = 0; i < 2; i++) {
         result = results->to[i] >= 0 ? copy_file(parts_stream_file(results->output, endings[i], path), printed[i],
                                                  results->to[i], error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the output of a job of tasks, in their order: from its output files or, while these are not complete, from the
- * parts. The files begin with what the parts have. */
+/* Prints the output of a job of tasks, in the order of the tasks: from the job's output files or, while these are not
+ * complete, from the parts. The files begin with the same text as the parts. */
 #pragma once
 
 #include "deploy/cli/follow.h"

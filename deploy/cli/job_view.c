@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and prints jobs: see job_view.h. Control characters of their texts are not printed. */
+/* Reads and prints jobs: see job_view.h. Control characters in the texts of a job are not printed. */
 #include "deploy/cli/job_view.h"
 
 #include "common/metrics/human.h"

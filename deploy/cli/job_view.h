@@ -21,7 +21,7 @@ struct job_view {
     const char *kernel, *title, *state, *folder, *technique, *topology, *output, *reason, *waits_for;
     const char *name;
     double done, failed, rate, elapsed_s, workers, busy, lost;
-    double total, left_s; /* negative: unknown, also in the next two */
+    double total, left_s; /* negative: unknown, also `soonest_s` and `latest_s` */
     double soonest_s, latest_s;
     int status; /* exit status; negative: the job is not over */
 };
@@ -31,15 +31,15 @@ struct job_list {
     size_t count, room;
 };
 
-/* Keeps a reference to the JSON. Fails if it describes no job. */
+/* Keeps a reference to the JSON. Fails if the JSON describes no job. */
 int job_view_read(struct job_view *view, json_t *json, struct error *error);
 
 void job_list_fini(struct job_list *list);
 
 struct job_view *job_list_add(struct job_list *list, const char *session, uint64_t job);
 
-/* Finds a run by "run-17", by "17", or by a beginning of either that no other run has. Returns NULL and sets `error` if
- * there is none. */
+/* Finds a run by "run-17", by "17", or by a unique beginning of either. Returns NULL and sets `error` if there is
+ * none. */
 struct job_view *job_list_find(struct job_list *list, const char *word, struct error *error);
 
 void job_list_print(const struct job_list *list, unsigned width, struct text *text);

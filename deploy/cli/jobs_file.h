@@ -30,6 +30,6 @@ struct jobs_file {
     size_t count, room;
 };
 
-/* Errors name the line. jobs_file_fini() must be called in all cases. */
+/* An error names the line of the file. jobs_file_fini() must be called in all cases. */
 int jobs_file_read(struct jobs_file *file, const char *path, struct error *error);
 void jobs_file_fini(struct jobs_file *file);

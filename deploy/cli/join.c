@@ -84,11 +84,11 @@ static int join_take_operand(void *target, const char *word, struct error *error
 /* How long a pod may take to leave by itself after standard input has ended. */
 #define LEAVES_MS 5000
 
-/* For a pod that gets its ticket on standard input, and ends with standard input. */
+/* State of a pod that gets its ticket on standard input, and must end when standard input ends. */
 struct tether {
     const struct launch *how;
-    int ticket; /* has the ticket until the pod has joined, then -1 */
-    bool ends;  /* standard input has only the ticket, so its end matters */
+    int ticket; /* descriptor of the ticket in memory until the pod has joined, then -1 */
+    bool ends;  /* standard input stays open after the ticket, and the pod ends with it */
     bool is_cut;
     int64_t end_ms;
 };
@@ -100,8 +100,8 @@ static void forget_ticket(struct tether *tether)
     tether->ticket = -1;
 }
 
-/* After the end of standard input, a pod whose ranks all exist gets LEAVES_MS to leave with its run or set. Another pod
- * is killed at once. */
+/* After the end of standard input, a pod whose ranks all exist gets LEAVES_MS to leave its run or set. A pod that is
+ * still starting is killed at once. */
 static enum launch_wish look_at_tether(void *context, enum launch_stage stage)
 {
     struct tether *tether = context;
@@ -162,7 +162,7 @@ static int join(struct join_request *request, bool *again, struct error *error)
     }
     job_init(&plan->request.setup.job);
     plan->serves = plan->is_pod = plan->line_up.masters_given = true;
-    plan->line_up.masters = 0; /* besides the master that leads */
+    plan->line_up.masters = 0; /* the master that leads is not counted */
     plan->line_up.threads = 1;
     plan->limits.restarts = 0;
     argv_add(&plan->request.words, "master");
@@ -179,11 +179,11 @@ static int join(struct join_request *request, bool *again, struct error *error)
         forget_ticket(&tether);
     *again = !is_handed && request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
     return status == EXIT_STATUS_USAGE && has_ended(request) ? say_ended()
-                                                             : status; /* the set has ended after its ticket was read */
+                                                             : status; /* the set has ended since its ticket was read */
 }
 
-/* If `*again` is true before the call, this set was joined before, and lost. If it is true after the call, the caller
- * must join again with the same ticket, because a run that was restarted has another name. */
+/* If `*again` is true before the call, this process has joined the set before, and has lost it. If it is true after the
+ * call, the caller must join again with the same ticket, because a run that was restarted has another name. */
 static int join_once(int argc, char **argv, char ticket[PATH_MAX], bool *again)
 {
     struct join_request request = {.plan = LINEUP_DEFAULT, .ticket = ticket, .was_there = *again};

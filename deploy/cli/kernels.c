@@ -29,7 +29,7 @@ static const struct options options = {
 
 #define TEXT_MAX 200
 
-/* A parameter's description begins no farther to the right. A longer setting has a line of its own. */
+/* Descriptions of parameters begin at this column or to the left of it. A longer setting has a line of its own. */
 enum { PARAM_INDENT_MAX = 26, LOOP_INDENT = 8 };
 
 static int kernels_command_widest(int width, const char *text)

@@ -25,8 +25,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* START_MS after the launch, a request to drain no longer waits until all ranks can handle its signal. For ranks on
- * other machines this is REMOTE_START_MS. */
+/* A request to drain waits until all ranks can handle its signal, but not longer than START_MS after the launch, or
+ * REMOTE_START_MS if ranks are on other machines. */
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
 /* LINE_MS: an incomplete line is shown after this time. WATCH_LOOK_MS, END_LOOK_MS: how often to look at a launcher
@@ -48,14 +48,14 @@ struct child {
     int64_t now_ms;
     bool drain_waits;
     int64_t ready_by_ms;
-    int64_t begin_by_ms; /* when to end a run that was asked to stop and has not begun; 0: it was not asked */
+    int64_t begin_by_ms; /* when to end a run that has not begun after a request to stop; 0: no request */
     bool drain_is_said;
     struct stderr_filter stderr_filter;
     struct whole_lines lines;
     int64_t errors_ms;
     struct launcher_watch watch;
     bool is_mute;                /* the ranks were killed on purpose, so their messages are dropped */
-    pid_t earlier[CHILDREN_MAX]; /* children of the program that has become this process */
+    pid_t earlier[CHILDREN_MAX]; /* children that this process had before it started the launcher */
     unsigned earlier_count;
     int64_t late_ms;
 };
@@ -108,8 +108,9 @@ static void send_ranks(const struct child *child, int signal_number)
     ranks_signal(child->world, child->launcher.pid, child->how->rank_depth, signal_number);
 }
 
-/* Sends SIGUSR1 as soon as all ranks can handle it, or if it is too late to wait. A launcher passes the signal on only
- * to ranks that it has started. Before the run has begun all must exist; later some may be lost. */
+/* Sends SIGUSR1 to the launcher as soon as all ranks can handle the signal, or after `ready_by_ms`. A launcher passes
+ * the signal on only to ranks that it has started, so all ranks must exist before the run has begun; later some may
+ * have been lost. */
 static void look_ready(struct child *child)
 {
     const struct launch *how = child->how;
@@ -148,23 +149,23 @@ static void ask_to_stop(struct child *child)
     }
 }
 
-/* For Ctrl-Z. If pods take part, the ranks are not stopped, because the pods would take them for lost. */
+/* For Ctrl-Z. If pods take part, the ranks are not stopped, because the pods would take the stopped ranks for lost. */
 static void stop(struct child *child)
 {
     if (child->how->has_pods)
         launch_say("stopped: the run goes on, as pods on other hosts do");
     else {
         send_signal(child, child->launcher.pid, SIGTSTP);
-        /* Tasks have no terminal, and must be stopped, too. */
+        /* Tasks get no signal from the terminal, so they are stopped here. */
         below_signal(child->world, child->launcher.pid, SIGSTOP);
     }
     const int64_t stopped_ms = child->now_ms;
     child->world->stop_self(child->world);
-    /* Ranks whose launcher was killed meanwhile are children of this process. */
+    /* Also continues ranks whose launcher was killed meanwhile: they are children of this process. */
     if (!child->how->has_pods)
         below_signal(child->world, child->launcher.parent, SIGCONT);
     child->now_ms = child->world->now_ms(child->world);
-    /* While everything was stopped, the watch saw no change. */
+    /* The time during which everything was stopped must not count as a time without changes. */
     child->watch.changed_ms += child->now_ms - stopped_ms;
 }
 
@@ -198,7 +199,7 @@ static void pass_errors(struct child *child)
     while ((count = child->world->read(child->world, child->errors, bytes, sizeof bytes)) > 0)
         stderr_filter_take(&child->stderr_filter, bytes, (size_t)count);
     fflush(child->how->log != NULL ? child->how->log : stderr);
-    if (count == 0 || errno != EAGAIN) { /* closed; a terminal then returns EIO */
+    if (count == 0 || errno != EAGAIN) { /* the other end is closed; read() then fails with EIO on a terminal */
         child->world->close(child->world, child->errors);
         child->errors = -1;
     }
@@ -224,9 +225,9 @@ static void end_launcher(struct child *child)
     }
 }
 
-/* After the run is over, kills the ranks of this machine that hang, and the launcher then ends; it would take two
- * seconds to end them itself. On several machines this is not possible, because some children of a launcher stand for
- * ranks elsewhere. */
+/* After the run is over, kills the ranks of this machine that hang, so that the launcher ends; if the launcher itself
+ * ended them, it would take two seconds. On several machines this is not possible, because some children of a launcher
+ * stand for ranks elsewhere. */
 static bool end_ranks(struct child *child)
 {
     if (!child->watch.ended || child->how->remote || child->watch.running == 0 || child->watch.cleared)
@@ -237,16 +238,16 @@ static bool end_ranks(struct child *child)
     return true;
 }
 
-/* True if the run has succeeded. Then no rank has an error to print, which would be lost with a killed launcher. */
+/* True if the run has succeeded. Then no rank has an error message that would be lost if the launcher is killed. */
 static bool went_through(const struct child *child)
 {
     const int status = launcher_watch_status(&child->watch);
     return (status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) && !child->watch.degraded;
 }
 
-/* Kills the ranks and their launcher if they only have to leave MPI, which may take longer than a short run. First
- * stops the launcher, so that it does not see its ranks die. Does nothing if the ranks cannot be seen, as without
- * /proc, because they might leave files behind. */
+/* Kills the ranks and their launcher if the run has succeeded and the ranks only have to leave MPI, which may take
+ * longer than a short run. Stops the launcher first, so that it does not see its ranks die. Does nothing if the ranks
+ * cannot be seen, for example without /proc, because they might then leave files behind. */
 static void end_soon(struct child *child)
 {
     pid_t rank;
@@ -302,7 +303,7 @@ static void say_drain(struct child *child)
     child->drain_is_said = true;
 }
 
-/* Some launchers neither start a rank nor end, for instance if they may open too few files. */
+/* Some launchers neither start a rank nor end, for example if they may open too few files. */
 static void say_no_rank(const struct child *child)
 {
     if (child->course.end_ms == 0 && !child->watch.started && !child->watch.ended)
@@ -326,7 +327,7 @@ static void look_after(struct child *child)
     }
     say_drain(child);
     wake_launcher(child);
-    /* Before the run has begun, ranks wait in MPI for a lost one. */
+    /* Before the run has begun, ranks may wait in MPI for a lost rank, so the launcher is watched then, too. */
     if (child->ended || !(child->how->survives || child->watch.ended || !child->watch.begun))
         return;
     if (child->watch.ended && !child->how->remote)
@@ -346,7 +347,7 @@ static void launch_look_at_time(struct child *child)
     end_launcher(child);
 }
 
-/* If a run has not begun, nothing is lost by ending its launcher. */
+/* If a run has not begun, ending its launcher loses nothing. */
 static bool is_to_begin(const struct child *child)
 {
     return child->begin_by_ms != 0 && !child->watch.begun && !child->watch.ended;
@@ -402,7 +403,7 @@ static int own_longest_wait(const struct child *child)
                  is_to_begin(child) || child->course.not_begun;
     if (child->drain_waits)
         return READY_LOOK_MS;
-    /* Frequent looks are only for this case, because they slow down hundreds of ranks on few cores. */
+    /* Only this case needs END_LOOK_MS: frequent looks slow down hundreds of ranks on few cores. */
     bool hurries = child->how->survives && child->watch.ended && child->watch.degraded;
     return hurries ? END_LOOK_MS : whole_lines_hold(&child->lines) ? LINE_MS : looks ? WATCH_LOOK_MS : -1;
 }
@@ -422,14 +423,14 @@ static void pass_words(struct child *child)
         pass_progress(child);
     }
     if (child->errors >= 0)
-        pass_errors(child); /* not until its end: another process may keep the pipe open */
+        pass_errors(child); /* reads only what is there: another process may keep the pipe open */
 }
 
 static void pass_last(struct child *child)
 {
     pass_words(child);
     stderr_filter_flush(&child->stderr_filter);
-    whole_lines_flush(&child->lines, true); /* a rank that has ended may have left its progress line */
+    whole_lines_flush(&child->lines, true); /* a rank that has ended may have left its progress line on the terminal */
     fflush(stderr);
 }
 
@@ -465,8 +466,8 @@ static void attend(struct child *child)
     pass_last(child);
 }
 
-/* After the launcher was killed, waits until the supermaster has ended or has reported how the run went, because the
- * run must not be restarted before. */
+/* After the launcher was killed, waits until the supermaster has ended or has reported how the run went, because before
+ * that the run must not be restarted. */
 static void outlive(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -525,11 +526,11 @@ static bool is_earlier(const struct child *child, pid_t pid)
     for (unsigned i = 0; i < child->earlier_count; i++)
         if (child->earlier[i] == pid)
             return true;
-    return child->earlier_count == CHILDREN_MAX; /* too many to know which are new */
+    return child->earlier_count == CHILDREN_MAX; /* if there are too many, all children count as earlier ones */
 }
 
-/* Ends the ranks that are left on this machine. If the launcher was killed, they get time to leave before they are
- * killed. If it has ended by itself, they have nothing left to do. */
+/* Ends the remaining ranks on this machine. If the launcher was killed, the ranks get time to leave before they are
+ * killed. If the launcher has ended by itself, they are killed at once. */
 static void end_orphans(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -552,8 +553,8 @@ static void end_orphans(struct child *child)
     pass_last(child);
 }
 
-/* Removes what killed ranks or launchers have left. If a rank is killed at the very end, the others may not notice
- * it. */
+/* Removes what killed ranks or launchers have left, unless the run has reported its end and the launcher has ended
+ * normally. */
 static void launch_clear(struct child *child)
 {
     const bool told = !child->how->reports || (child->watch.ended && !child->watch.degraded);
@@ -594,14 +595,14 @@ int launch(char *const *argv, struct launch *how)
         child.late_ms = child.now_ms + 1000 * (int64_t)how->timeout_s;
     how->lost[0] = '\0';
     if (how->log != NULL)
-        fflush(how->log); /* the child would write the buffer once more */
+        fflush(how->log); /* otherwise the child would also write the buffer */
     if (launch_start(&child, argv) < 0) {
         char text[200];
         snprintf(text, sizeof text, "cannot start %.100s: %s", argv[0], strerror(errno));
         say_error("hdss", text);
         return EXIT_STATUS_FAILED;
     }
-    /* A signal may have come before. From here on this process handles signals itself. */
+    /* A signal may have come before the launch. From here on this process handles signals itself. */
     if (how->is_asked != NULL && how->is_asked())
         ask_to_stop(&child);
     attend(&child);

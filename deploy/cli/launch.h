@@ -35,28 +35,30 @@ enum launch_output {
 enum launch_wish {
     LAUNCH_GOES_ON,
     LAUNCH_DRAINS,
-    LAUNCH_ENDS,  /* the launcher must end its ranks; if it does not, it is killed with them */
+    LAUNCH_ENDS,  /* the launcher must end its ranks; if it does not end them in time, all are killed */
     LAUNCH_KILLS, /* launcher and ranks are killed at once: their results are not needed */
 };
 
 enum launch_stage {
     LAUNCH_STARTS,
-    LAUNCH_RUNS, /* all ranks exist, or that is unknown */
+    LAUNCH_RUNS, /* all ranks exist, or it is unknown whether they exist */
     LAUNCH_IS_OVER,
 };
 
 struct launch_side {
-    /* Called after each event, and after wait_ms(). Must not wait. The wish is carried out at once, without a message.
-     * LAUNCH_ENDS and LAUNCH_KILLS must be returned until the launcher has ended. */
+    /* Called after each event, and after wait_ms() milliseconds. Must not wait. The returned wish is carried out at
+     * once, without a message. LAUNCH_ENDS and LAUNCH_KILLS must be returned until the launcher has ended. */
     enum launch_wish (*look)(void *context, enum launch_stage stage);
-    int (*wait_ms)(void *context); /* latest time of the next look(); -1: only after events */
-    /* Sets at most LAUNCH_SIDE_DESCRIPTORS descriptors whose events lead to look(), and returns how many. */
+    /* Returns after how many milliseconds look() must be called at the latest; -1: only after events. */
+    int (*wait_ms)(void *context);
+    /* Fills `polled` with at most LAUNCH_SIDE_DESCRIPTORS descriptors, and returns their number. look() is called after
+     * an event of any of them. */
     unsigned (*wait_for)(void *context, struct pollfd *polled);
     void *context;
     /* Called before each start of the launcher. Starts other processes of the run, which write errors to `errors`.
-     * NULL: there are none. */
+     * NULL: there are no such processes. */
     void (*begin)(void *context, int errors);
-    /* True if the last look() has printed over a progress line and ended its line. NULL: never. */
+    /* True if the last look() has overwritten the progress line with output that ends its line. NULL: never. */
     bool (*has_printed)(void *context);
 };
 #define LAUNCH_SIDE_DESCRIPTORS 3
@@ -69,24 +71,25 @@ struct launch {
      * start. */
     bool remote;
     bool survives;
-    bool reports; /* the leading rank is on this machine, and can report */
+    bool reports; /* the leading rank is on this machine, and can report how the run went */
     bool has_pods;
     bool is_pod;
-    bool flat; /* --dca: no worker can be spared */
+    bool flat; /* --dca: the loss of any worker ends the run */
     unsigned ranks;
     unsigned rank_depth; /* level of the ranks of this machine below the launcher: dialect.h */
     FILE *log;           /* gets the output of the ranks; NULL: see `output` */
     FILE *summary_to;    /* gets the summary; borrowed; NULL: it goes where other output goes */
     const struct launch_side *side;
     enum launch_output output;
-    const char *kept;    /* for a message: what is left after the second signal; borrowed; NULL: unknown */
-    const char *journal; /* for a message: without this journal nothing is kept; borrowed; NULL: unknown */
+    const char *kept;    /* for a message: what is kept after the second signal; borrowed; NULL: unknown */
+    const char *journal; /* for a message: if this journal does not exist, nothing is kept; borrowed; NULL: unknown */
     bool at_once;
-    bool is_passing; /* what is stored is lost with the caller, so no run can continue from it */
-    /* The ranks of this machine are ended after they have reported how the run went, before they have left MPI. */
+    bool is_passing; /* stored results are lost when the caller ends, so no later run can continue from them */
+    /* After the ranks of this machine have reported how the run went, they are killed, without waiting until they have
+     * left MPI. */
     bool ends_soon;
     unsigned timeout_s;
-    int64_t begin_ms; /* if the ranks report: how long they may take to begin after they were asked to stop */
+    int64_t begin_ms; /* if the ranks report: how long a run that was asked to stop may take to begin */
     bool is_resumable;
     void (*enter)(void);
     void (*clear)(pid_t);
@@ -104,8 +107,8 @@ struct launch {
 
 const char *launch_kept(const struct launch *how);
 
-/* Runs `argv` (ended by NULL) without standard input. Returns an enum exit_status: that of the ranks. Any other end of
- * mpirun gives EXIT_STATUS_FAILED, and a message was printed or how->lost says why. */
+/* Runs `argv` (ended by NULL) without standard input. Returns the exit status of the ranks. If mpirun ends in any other
+ * way, returns EXIT_STATUS_FAILED, and a message was printed or how->lost says why. */
 int launch(char *const *argv, struct launch *how);
 
 /* If the run was lost, prints how->lost and `consequence` in one line, where the ranks' messages go. */

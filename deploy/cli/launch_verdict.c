@@ -11,15 +11,14 @@
 #include <unistd.h>
 #include <sys/wait.h>
 
-/* If the ranks do not survive a loss, their launcher sends them SIGTERM after one; that is no request. */
+/* If ranks do not survive a loss, their launcher sends them SIGTERM after a loss. That signal is no request to stop. */
 bool launch_was_asked(const struct launch_course *course)
 {
     return course->asked > 0 || (course->is_told_drain && course->how->survives);
 }
 
-/* True if the report of the leading rank decides: all ranks had finished when it was written, or the launcher lets
- * ranks die, or it was ended. The launcher's own status says little: MPICH returns 0 after a drain, and Open MPI
- * returns 1 after a signal even if all was done. */
+/* True if the report of the leading rank counts, and not the status of the launcher. The launcher's own status says
+ * little: MPICH returns 0 after a drain, and Open MPI returns 1 after a signal even if all was done. */
 static bool report_counts(const struct launch_course *course, int reported)
 {
     const bool drained = (course->asked > 0 || course->is_told_drain) && !course->watch->degraded;
@@ -43,8 +42,8 @@ static bool is_draining_signal(int number)
     return false;
 }
 
-/* True if a signal ended the launcher while its ranks drained, or made it end them. If ranks survive no loss, a failed
- * launcher may have ended them after a loss, so its failure does not count. */
+/* True if a signal ended the launcher while its ranks drained, or made the launcher end them. If ranks do not survive a
+ * loss, a failed launcher may have ended the ranks after a loss, so its failure does not count. */
 static bool is_cut(const struct launch_course *course)
 {
     const bool has_killed = course->is_told_drain && course->how->survives && WIFEXITED(course->status) &&
@@ -53,8 +52,9 @@ static bool is_cut(const struct launch_course *course)
     return course->end_ms == 0 && (has_killed || (drains && is_draining_signal(ending_signal(course))));
 }
 
-/* True if a signal came to the launcher before a rank could handle it. It ended the launcher, or made it end silently
- * with all that it had started. After a failure, the launcher or a rank would have printed why. */
+/* True if a signal came to the launcher before a rank could handle it. The signal ended the launcher, or made the
+ * launcher end silently with all processes that it had started. After a failure, the launcher or a rank would have
+ * printed why. */
 static bool is_cut_short(const struct launch_course *course)
 {
     bool is_cut = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED && !course->has_said;
@@ -62,8 +62,8 @@ static bool is_cut_short(const struct launch_course *course)
     return is_cut && !course->watch->begun && course->end_ms == 0 && course->asked == 0;
 }
 
-/* True if ranks drained before the run had begun, and the signal killed another one that was not ready for it. Then the
- * launcher had to be ended. */
+/* True if some ranks drained before the run had begun, and the same signal killed another rank that was not ready for
+ * it. Then the launcher had to be ended. */
 static bool has_drained_away(const struct launch_course *course)
 {
     return launch_was_asked(course) && course->end_ms != 0 && !course->watch->begun;
@@ -91,14 +91,14 @@ static struct launch_verdict judge_cut(const struct launch *how)
     return verdict;
 }
 
-/* No rank has reported how the run ended, and the launcher's own status says nothing. */
+/* Judges a launch in which no rank has reported how the run ended, and the launcher's own status says nothing. */
 static struct launch_verdict judge_silence(const struct launch_course *course)
 {
     struct launch_verdict verdict = {.status = EXIT_STATUS_FAILED};
     const char *leader = course->how->is_pod  ? "the pod ended without leaving its set"
                          : !course->how->flat ? "the run ended without its supermaster"
                                               : "the run ended without one of its workers";
-    /* After a second request the run was given up, with a message. */
+    /* After a second request the run was given up, and a message has said so. */
     if (course->asked < 2)
         snprintf(verdict.lost, sizeof verdict.lost, "%s",
                  course->watch->begun ? leader : "a rank was lost before the run had begun");

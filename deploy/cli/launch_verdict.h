@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides how a launch has ended, from the status of the launcher, the report of the ranks, and the requests to them.
- * The status may be anything. Pure. */
+ * The status of the launcher alone proves nothing. Pure. */
 #pragma once
 
 #include "deploy/cli/launch.h"
@@ -13,7 +13,7 @@ struct launch_course {
     const struct launch *how;
     const struct launcher_watch *watch; /* borrowed; all zero if the ranks do not report */
     unsigned asked;
-    bool is_told_drain; /* somebody else has sent the ranks a signal */
+    bool is_told_drain; /* another process has sent the ranks a signal */
     bool not_begun;
     bool late;
     bool has_said;

@@ -107,8 +107,8 @@ static void block_signals(sigset_t *before, sigset_t *taken)
     sigprocmask(SIG_BLOCK, taken, before);
 }
 
-/* Opens a terminal like that of standard error for the ranks. It tells them whether to show a progress line, and how
- * wide. */
+/* Opens a terminal for the ranks, which is like the terminal of standard error. From it the ranks learn whether to show
+ * a progress line, and how wide the line may be. */
 static int launch_open_terminal(int ends[2])
 {
     char name[64];
@@ -131,8 +131,8 @@ static int launch_open_terminal(int ends[2])
     return 0;
 }
 
-/* If standard output and standard error are one terminal, those of mpirun must be one, too. Otherwise the progress line
- * and the output would change their order. */
+/* If standard output and standard error are one terminal, mpirun must also get one terminal for both. Otherwise the
+ * progress line and the output would change their order. */
 static bool one_terminal(void)
 {
     struct stat output, errors;
@@ -155,7 +155,7 @@ static _Noreturn void launch_become(const struct real_world *real, char *const *
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) /* the parent died before prctl() */
         _exit(EXIT_STATUS_FAILED);
-    dup2(null, STDIN_FILENO); /* it is not in the foreground of the terminal */
+    dup2(null, STDIN_FILENO); /* a launcher in the background could not read from the terminal */
     if (how->log != NULL)
         dup2(fileno(how->log), STDOUT_FILENO);
     else if (how->output == LAUNCH_OUTPUT_SILENT)
@@ -197,9 +197,9 @@ static bool family_runs(const struct family *family)
 }
 
 /* If this process is killed, the kernel sends SIGTERM to the launcher. That may not be enough: a script does not pass
- * it on, and mpirun may hang while its ranks are in MPI_Init. So the reaper, a process of its own, waits for the end of
- * this process, and gives the launcher some time. Then it kills all processes below the launcher, and its process
- * group, which has the programs of a script that has ended. */
+ * the signal on, and mpirun may hang while its ranks are in MPI_Init. So the reaper, a process of its own, waits for
+ * the end of this process, and gives the launcher some time. Then it kills all processes below the launcher, and the
+ * launcher's process group, which may still have programs of a script that has ended. */
 static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
 {
     static struct family family;
@@ -219,7 +219,7 @@ static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
         if (process_runs(process_state(launcher))) {
             family.count = 0;
             add_family(launcher, &family);
-            /* A second SIGTERM would make mpirun end without its ranks. */
+            /* A second SIGTERM would make mpirun end without ending its ranks. */
         } else if (!is_group_told)
             is_group_told = kill(-launcher, SIGTERM) == 0;
         poll(NULL, 0, REAPER_LOOK_MS);

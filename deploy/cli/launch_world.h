@@ -47,7 +47,7 @@ struct launch_world {
     pid_t (*parent)(struct launch_world *world, pid_t pid);
     /* Returns false if a visit has returned false, or if the children cannot be seen. */
     bool (*visit_children)(struct launch_world *world, pid_t parent, process_visitor *visit, void *context);
-    /* Gets a bit for each signal that the process catches. Returns false if there is no such process. */
+    /* Sets a bit of `*caught` for each signal that the process catches. Returns false if there is no such process. */
     bool (*read_caught)(struct launch_world *world, pid_t pid, uint64_t *caught);
     size_t (*read_command_line)(struct launch_world *world, pid_t pid, char *line, size_t size);
 };

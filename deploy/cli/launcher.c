@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By enum mpi_family: how the output of --version begins, and what precedes the number. */
+/* For each MPI family: how the output of --version begins, and which text precedes the version number. */
 static const struct family {
     const char *begins, *number;
 } families[] = {
@@ -22,7 +22,7 @@ static const struct family {
 
 enum { FAMILIES = MPI_FAMILY_NONE };
 
-/* Tried in this order if --mpirun is not given. Debian has a name for the launcher of each library. */
+/* Tried in this order if --mpirun is not given. On Debian the launcher of each library also has a name of its own. */
 static const char *const usual[] = {"mpirun",          "mpiexec",       "mpirun.openmpi",
                                     "mpiexec.openmpi", "mpiexec.hydra", "mpiexec.mpich"};
 
@@ -86,7 +86,7 @@ static bool launcher_ask(const char *program, struct launcher *launcher)
     return true;
 }
 
-/* Finds the first usual launcher that has a carrier and is of this family. If either family is unknown, it fits. */
+/* Finds the first usual launcher that has a carrier and is of this family. An unknown family fits every family. */
 static bool find_usual(struct launcher *launcher, enum mpi_family family)
 {
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
@@ -162,7 +162,8 @@ int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct er
     return 0;
 }
 
-/* The steps of srun are numbered from 0; a batch script or an interactive shell has one of the highest numbers. */
+/* Steps of srun are numbered from 0. A batch script or an interactive shell has one of the highest step numbers, at or
+ * above this limit. */
 #define SLURM_STEPS_MAX 0xfffffff0u
 
 static bool is_in_srun(void)

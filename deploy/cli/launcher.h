@@ -17,23 +17,25 @@ struct launcher {
     unsigned major, minor, patch;
 };
 
-/* Parses the output of `PROGRAM --version`. If it does not tell, the family is unknown and the version 0.0.0. */
+/* Parses the output of `PROGRAM --version`. If the output does not tell, the family is unknown and the version
+ * 0.0.0. */
 void launcher_parse_version(const char *text, struct launcher *launcher);
 
-/* Chooses `given` or, if that is NULL, the first program on PATH that has a carrier, preferably the default one. Fails
- * if there is none, or if `given` has no carrier. */
+/* Chooses `given` or, if that is NULL, the first program on PATH that has a carrier, preferably a program of the
+ * default family. Fails if there is no such program, or if `given` has no carrier. */
 int launcher_choose(const char *given, struct launcher *launcher, struct error *error);
 
 #define LAUNCHER_FORK "hdss-fork"
 
-/* Chooses LAUNCHER_FORK. `path` gets its path, and must outlive `launcher`. */
+/* Chooses LAUNCHER_FORK. `path` gets the path of hdss-fork, and must outlive `launcher`. */
 int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error);
 
 /* Fails in a rank of an MPI launch, because each rank would start a run, and MPI launchers do not work there. The only
  * rank of a launch may start a launch without MPI. */
 int launcher_check_place(const struct launcher *launcher, struct error *error);
 
-/* The family whose options the launcher understands: its own or, if that is unknown, that of the default carrier. */
+/* The family whose options the launcher understands: its own family or, if that is unknown, the family of the default
+ * carrier. */
 enum mpi_family launcher_words(const struct launcher *launcher);
 
 #define LAUNCHER_NAME_MAX 64

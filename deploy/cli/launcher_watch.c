@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After a loss at the start: if no further rank ends for this time, the others must be waiting for the lost one. */
+/* After a loss at the start: if no further rank ends for this time, the other ranks must be waiting for the lost
+ * rank. */
 #define START_MS 3000
-/* A launch without any rank is given up after this time. */
+/* A launch in which no rank starts is given up after this time. */
 #define FIRST_MS 120000
-/* How long ranks may take to notice the loss of the supermaster. They do not notice it while they compute. */
+/* How long ranks may take to notice the loss of the supermaster, which they do not notice while they compute. */
 #define LOST_MS 1500
 /* After a loss, how long the other ranks may take to end: the last messages to other machines take 200 ms. */
 #define DEGRADED_MS 300
@@ -24,7 +25,7 @@
  * 1.5 s; another signal meanwhile would crash it, and output of the ranks would be lost. */
 #define ABORT_MS        3000
 #define STOPPED_LOOK_MS 1000
-/* How often to count the ranks, which reads files of /proc for each. */
+/* How often to count the ranks. Each count reads files of /proc for each rank. */
 #define COUNT_MS 50
 /* How long ranks may take to leave MPI after their work: LEAVE_MS, or LEAVE_REMOTE_MS if some are on other machines,
  * and LEAVE_RANK_MS for each rank per core, because hundreds of ranks on few cores take a minute. If MPI_Finalize hangs
@@ -75,7 +76,7 @@ static bool is_role(const char *role)
            strcmp(role, role_name(ROLE_WORKER)) == 0;
 }
 
-/* If memory runs out, tasks are missing, and are not held responsible for the loss. */
+/* If memory runs out, some tasks are not noted, and are then not held responsible for the loss. */
 static void note_ran(struct launcher_watch *watch, const struct range *ran)
 {
     if (ran->count > 0 && ran->count <= UINT64_MAX - ran->first)
@@ -149,7 +150,7 @@ size_t launcher_watch_take_progress(struct launcher_watch *watch, char *bytes, s
 
 int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to, const char *colour)
 {
-    launcher_watch_take_summary(watch); /* ranks may outlive their launcher */
+    launcher_watch_take_summary(watch); /* ranks may write a summary even after their launcher has ended */
     fflush(watch->taken);
     const size_t word = colour != NULL && watch->text_length > 0 ? strcspn(watch->text, ":\n") : 0;
     const size_t name = word > 0 && watch->text[word] == ':' ? word + 1 : 0;
@@ -182,7 +183,8 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
 static void count_ranks(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
 {
     unsigned running = ranks_below(watch->world, launcher, watch->depth);
-    bool hurries = watch->ended && watch->remote; /* ranks elsewhere cannot be counted, so do not wait longer */
+    /* ranks elsewhere cannot be counted, so changes here do not prolong the wait */
+    bool hurries = watch->ended && watch->remote;
     if (running != watch->running && !hurries)
         watch->changed_ms = now_ms;
     watch->counted_ms = now_ms;
@@ -197,8 +199,9 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 
-/* True if a stopped rank holds up others. Before the run has begun, and while --dca drains, that is any rank, unless
- * all are stopped. Otherwise it is the supermaster, also if no other rank of this machine would notice. */
+/* True if a stopped rank holds up others. Before the run has begun, and while a run with --dca drains, any stopped rank
+ * counts, unless all ranks are stopped. Otherwise only a stopped supermaster counts, even if no other rank runs on this
+ * machine. */
 static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launcher)
 {
     unsigned awake = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Watches a launcher that lets its ranks die.
+/* Watches a launcher that goes on after one of its ranks has died.
  *
- * Such a launcher returns 0 in any case. It may also not return at all: after a loss while ranks connect, if a rank
- * is stopped, or if one dies at the very end. So the ranks report through a pipe (common/job/status.h), and a
- * launcher that has nothing left to do is ended. The pipe is named by its entry in /proc, so no file can be left
- * behind. */
+ * Such a launcher returns 0 in any case. It may also not return at all: after a loss while ranks connect, if a rank is
+ * stopped, or if a rank dies at the very end. So the ranks report through a pipe (common/job/status.h), and a launcher
+ * that has nothing more to do is ended. The pipe is named by its entry in /proc, so no file can be left behind. */
 #pragma once
 
 #include "deploy/cli/launch_world.h"
@@ -18,7 +17,7 @@
 
 struct launcher_watch {
     struct launch_world *world;
-    int ends[2]; /* pipe for reports; -1: none, also in the next two */
+    int ends[2]; /* pipe for reports; -1: none, also in `summary` and `progress` */
     int summary[2];
     int progress[2];
     FILE *taken;
@@ -29,7 +28,7 @@ struct launcher_watch {
     bool begun;
     pid_t lead;
     bool draining;
-    bool asked; /* the ranks were told to drain; in a barrier of MPI they do not report it */
+    bool asked; /* the ranks were told to drain; while they are in a barrier of MPI they do not report that */
     bool over;
     bool again; /* the run has lost a rank that it needs, and can be restarted */
     bool ended; /* the leading rank has reported how the run ended */
@@ -45,7 +44,7 @@ struct launcher_watch {
     unsigned cores;
     unsigned running;
     bool started;
-    /* Number of consecutive looks that saw a rank or the launcher stopped while others waited for it. */
+    /* How many looks in a row saw a rank or the launcher stopped while others waited for it. */
     unsigned stopped_looks;
     int64_t stopped_look_ms;
     int64_t counted_ms;
@@ -69,9 +68,9 @@ int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to, const c
 
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
-/* True if a process was stopped (SIGSTOP) for STOPPED_LOOKS seconds while others on this machine waited for it: the
- * supermaster; before the run has begun, the launcher or any rank; with --dca, any worker that must drain. False if all
- * are stopped. */
+/* True if others on this machine have waited for a stopped process (SIGSTOP) for STOPPED_LOOKS seconds. This process is
+ * the supermaster; before the run has begun, the launcher or any rank; with --dca, any worker that must drain. False if
+ * all ranks are stopped. */
 #define STOPPED_LOOKS 10
 bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 

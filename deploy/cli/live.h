@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What running tasks have written: fragments in a folder, which their workers write (worker/kernels/exec/fragments.h).
- * A *try* is one execution of a task; fragments are sorted by tries. A file that was read is removed after its rank has
- * begun a new one. */
+/* What running tasks have written: fragments in a folder, written by the workers of the tasks
+ * (worker/kernels/exec/fragments.h). A *try* is one execution of a task; fragments are sorted by tries. A file that was
+ * read is removed after the rank that wrote it has begun a new file. */
 #pragma once
 
 #include "common/util/error.h"
@@ -42,10 +42,10 @@ void live_fini(struct live *live);
 int live_look(struct live *live, bool (*is_over)(const void *context, uint64_t task), const void *context,
               struct error *error);
 
-/* Reads the try's next fragment into live->bytes. Returns 1; 0 if there is none yet; or -1. */
+/* Reads the try's next fragment into live->bytes. Returns 1; 0 if there is no further fragment yet; or -1. */
 int live_take(struct live *live, struct live_try *try, struct fragment *fragment, struct error *error);
 
-/* Finds the try with the task, rank and start time of a line of the task log. NULL: there is none. */
+/* Finds the try with the task, rank and start time of a line of the task log. Returns NULL if there is no such try. */
 const struct live_try *live_find(const struct live *live, uint64_t task, uint64_t rank, double began_s);
 
 void live_forget(struct live *live, uint64_t task);

@@ -71,7 +71,7 @@ static int read_lines(struct log_file *log, struct error *error)
     return result == 0 && ferror(log->file) ? refuse_read(log->path, error) : result;
 }
 
-/* By number; of several lines of a task, the last one first. */
+/* Orders records by task number. If a task has several lines, its last line comes first. */
 static int by_number(const void *a, const void *b)
 {
     const struct log_record *x = a, *y = b;
@@ -180,7 +180,8 @@ static bool keep_errors(struct log_file *log, const unsigned char *errors, uint3
     const size_t kept = length < LOG_ERRORS_KEPT ? length : LOG_ERRORS_KEPT;
     const uint64_t begin = *at;
     *at += kept;
-    log->records[log->count - 1].err_at = begin + kept - length; /* where the errors would begin if all were kept */
+    /* where the task's errors would begin if all of them had been kept */
+    log->records[log->count - 1].err_at = begin + kept - length;
     return fwrite(errors + length - kept, 1, kept, log->err) == kept;
 }
 
@@ -240,7 +241,7 @@ static bool has_parts(const char *stem, size_t length, const char *ending, char 
     return access(run, F_OK) == 0;
 }
 
-/* Returns 1 if the file is a task log, 0 if it is none or does not exist, or -1. */
+/* Returns 1 if the file is a task log, 0 if it is another file or does not exist, or -1 on failure. */
 static int open_log(struct log_file *log, const char *stem, size_t length, const char *ending, struct error *error)
 {
     struct stat status;
@@ -265,7 +266,7 @@ static int open_log(struct log_file *log, const char *stem, size_t length, const
     return 0;
 }
 
-/* The name may be that of the log, of the list or of the output. Returns the same as open_log(). */
+/* `name` may be the name of the log, of the list or of the output. Returns the same as open_log(). */
 static int find_log(struct log_file *log, const char *name, struct error *error)
 {
     const size_t length = strlen(name);
@@ -353,8 +354,8 @@ static int hand_over(FILE *file, const char *path, uint64_t at, uint64_t length,
     return result;
 }
 
-/* Passes on a task's output from the parts. If the parts have it several times, the last one counts, as with lines of
- * the log. */
+/* Passes on a task's output from the parts. If the parts have output of several tries of the task, the last one counts,
+ * as with lines of the log. */
 static int hand_over_parts(const struct log_file *log, uint64_t task, log_taker *take, void *context,
                            struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A task log, with the output of the tasks if it exists: in the files of a run that is over, or in the parts of a run
+/* A task log, with the output of the tasks if that exists: in the files of a run that is over, or in the parts of a run
  * that continues or was interrupted. */
 #pragma once
 
@@ -28,18 +28,18 @@ struct log_file {
     char path[PATH_MAX];
     FILE *file;
     enum task_log kind;
-    struct log_record *records; /* owned; ordered by task number; only the last line of each task */
+    struct log_record *records; /* owned; ordered by task number; each task has one record, of its last line */
     size_t count, capacity;
     uint64_t strange;
     enum log_streams streams;
-    char output[PATH_MAX], errors[PATH_MAX]; /* the two files, or the name of the output that has parts */
+    char output[PATH_MAX], errors[PATH_MAX]; /* paths of the two files, or the path of the output that has parts */
     FILE *out, *err;
     char *line;
     size_t room;
 };
 
-/* Opens the log `name`, or that of the list or output `name`. `output` is the run's output; NULL: it is searched beside
- * the log. */
+/* Opens the log `name`, or the log of the list or output `name`. `output`: path of the run's output; NULL: the output
+ * is searched beside the log. */
 int log_file_open(struct log_file *log, const char *name, const char *output, struct error *error);
 void log_file_close(struct log_file *log);
 
@@ -51,7 +51,7 @@ int log_file_row(struct log_file *log, const struct log_record *record, struct t
 /* Copies the end of the task's errors, and returns its length; 0: unknown. */
 size_t log_file_errors(struct log_file *log, const struct log_record *record, char bytes[LOG_ERRORS_KEPT]);
 
-/* Takes a piece of a stream: 0 is output, 1 errors. */
+/* Gets a piece of a stream: stream 0 is output, 1 errors. */
 typedef int log_taker(void *context, unsigned stream, const void *bytes, size_t count, struct error *error);
 
 /* Passes on the task's output, then its errors. log->streams says whether they are known. */

@@ -242,7 +242,7 @@ static void option_name(const char *word, char *name, size_t size)
     snprintf(name, size, "%.*s", (int)strcspn(word, "="), word);
 }
 
-/* A '-' of the name may stand for a '_' of the parameter's name. NULL: there is no such parameter. */
+/* Finds a parameter by its name, in which a '-' may stand for a '_'. Returns NULL if there is no such parameter. */
 static const struct hdss_param *find_parameter(const struct hdss_kernel *kernel, const char *name)
 {
     for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
@@ -408,7 +408,7 @@ static int explain_taken_kernel(const struct options *options, int argc, char *c
     options_reader_init(&reader, options, argc, argv);
     while (options_next(&reader, &word, &ignored) > 0) {
         if (word.row == NULL)
-            /* The kernel is in its place, so something else is wrong. */
+            /* No option has taken the kernel as its value, so something else is wrong. */
             return -1;
         if (word.row->value != NULL && word.value != NULL && kernel_find(word.value) != NULL) {
             char accepted[OPTION_ACCEPTED_MAX];

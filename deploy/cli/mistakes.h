@@ -11,10 +11,11 @@
  * command. Always returns -1. */
 int mistakes_refuse_command(int argc, char *const *argv, struct error *error);
 
-/* True for a program, or for a whole command line in one word, unless it is a kernel's name. */
+/* True if `word` names a program or is a whole command line, unless it is a kernel's name. */
 bool mistakes_is_command(const char *word);
 
 /* Must be called after the command line was refused. For a common mistake, replaces the error by one that says what to
- * type: a parameter of the kernel was written as an option or the other way round, an option has the name that another
- * launcher gives it or lacks its value, or a file or program stands in the place of the kernel. Always returns -1. */
+ * type. Such a mistake is: a parameter of the kernel was written as an option or the other way round, an option has the
+ * name that another launcher gives it or lacks its value, or a file or program stands in the place of the kernel.
+ * Always returns -1. */
 int mistakes_explain(const struct options *options, int argc, char *const *argv, struct error *error);

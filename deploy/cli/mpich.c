@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The dialect (dialect.h) of MPICH's mpiexec (Hydra).
  *
- * Without options it binds no rank, and ranks may share cores. No rank survives the loss of another one: MPICH 4.0
- * and 4.2 end the others about a second later, even with -disable-auto-cleanup. */
+ * Without options Hydra binds no rank, and ranks may share cores. No rank survives the loss of another rank: MPICH 4.0
+ * and 4.2 end the other ranks about a second later, even with -disable-auto-cleanup. */
 #include "deploy/cli/dialect.h"
 
 /* Hydra distributes ranks in turn, even if the hosts have different numbers of slots. */

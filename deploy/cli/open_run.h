@@ -5,11 +5,11 @@
 #include "common/util/error.h"
 #include "deploy/cli/compose.h"
 
-/* Unless the user has said where pods join, adds it to the job's words: with --pods at any interface, otherwise only on
- * this machine. The ticket is in the run's own folder. */
+/* Adds the option that says where pods join, unless the user has given it: with --pods at any interface, otherwise only
+ * on this machine. The ticket is in the run's own folder. */
 int open_run_add_words(struct launch_plan *launch_plan, struct error *error);
 
-/* Does the same for a job whose words were parsed already. */
+/* Does the same as open_run_add_words() for a job whose words were parsed already. */
 int open_run_add_late(struct launch_plan *launch_plan, struct error *error);
 
 int open_run_check(const struct launch_plan *launch_plan, struct error *error);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The dialect (dialect.h) of Open MPI's mpirun.
  *
- * Survival (measured with 4.1.4): without its two options, mpirun 4 kills all ranks about a second after a death. With
- * only the first one it ends the run after the loss of a node. With both it never returns after a loss on several
- * nodes; then launcher_watch.h ends it, for which the supermaster must be on this machine. If it is not, the options
- * are left out. Ending it takes 4 s if a rank on another machine is stopped, or 0.1 s with odls_base_sigkill_timeout =
- * 0.
+ * Survival (measured with 4.1.4): without the options orte_abort_on_non_zero_status = 0 and --enable-recovery, mpirun 4
+ * kills all ranks about a second after a rank has died. With only the first option, mpirun ends the run after the loss
+ * of a node. With both, mpirun never returns after a loss on several nodes; then launcher_watch.h ends it, for which
+ * the supermaster must be on this machine. If the supermaster is elsewhere, both options are left out. Ending mpirun
+ * takes 4 s if a rank on another machine is stopped, or 0.1 s with odls_base_sigkill_timeout = 0.
  *
- * Version 5 has the two options under other names (measured with 5.0.7): with --enable-recovery alone, the other ranks
- * survive one that is killed, but not one with an exit status other than 0. On several machines it also needs its ULFM
- * (--with-ft ulfm): without it a rank aborts when its connection to a lost one breaks. On one machine ULFM brings
- * nothing, and is used only if the user wants it: all ranks crash in MPI_Init if one is lost at the start.
+ * Version 5 has the first option under another name, state_base_error_non_zero_exit (measured with 5.0.7). With
+ * --enable-recovery alone, the other ranks survive a rank that is killed, but not a rank with an exit status other than
+ * 0. On several machines version 5 also needs its ULFM (--with-ft ulfm): without it a rank aborts when its connection
+ * to a lost rank breaks. On one machine ULFM brings nothing, and is used only if the user wants it, because then all
+ * ranks crash in MPI_Init if a rank is lost at the start.
  *
  * Start (measured with 4.1.4, one machine): of 360 ms, looking for fabrics takes 200, which messages on one machine do
- * not need (pml cm, btl tcp), and describing PCI devices takes 60. On several machines both remain: the transport may
- * be UCX or libfabric, which choose network cards by their place on the PCI bus. */
+ * not need (pml cm, btl tcp), and describing PCI devices takes 60. On several machines both steps remain: the transport
+ * may be UCX or libfabric, which choose network cards by their place on the PCI bus. */
 #include "common/os/cores.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/held_folder.h"
@@ -34,7 +35,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* The files of a session are in memory only if at least so many bytes are free. */
+/* The files of a session are in memory only if at least this many bytes are free. */
 #define MEMORY_FOLDER_LEAST (UINT64_C(1) << 30)
 #define SESSION_BASE        "OMPI_MCA_orte_tmpdir_base"
 #define KEEP_TRIES          100
@@ -46,8 +47,8 @@ static bool openmpi_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0;
 }
 
-/* If a launcher, for example a script, does not tell its version, it is assumed to be that of the library with which
- * HDSS was built. */
+/* If a launcher, for example a script, does not tell its version, this function assumes the version of the library with
+ * which HDSS was built. */
 static bool is_version_5(const struct launch_plan *launch_plan)
 {
     const char *built = family_built_version(MPI_FAMILY_OPENMPI);
@@ -83,15 +84,16 @@ static void add_survival(const struct launch_plan *launch_plan, struct argv *lin
     if (!is_version_5(launch_plan) && launch_plan->line_up.hosts.count > 1)
         argv_add_split(line, "--mca odls_base_sigkill_timeout 0");
     argv_add(line, "--enable-recovery");
-    /* --runtime-options error-nonzero-status=false means the same, but is refused in long lines (5.0.7). */
+    /* The option --runtime-options error-nonzero-status=false means the same, but mpirun 5.0.7 refuses it in long
+     * lines. */
     if (is_version_5(launch_plan))
         argv_add_split(line, "--prtemca state_base_error_non_zero_exit 0");
     if (takes_ulfm(launch_plan) && !argv_contain(&launch_plan->start.mpi_args, "--with-ft"))
         argv_add_split(line, "--with-ft ulfm");
 }
 
-/* With some transports of version 4, one-sided operations cannot reach another machine, so they are excluded. Version 5
- * has only the others. */
+/* With some transports of version 4, one-sided operations cannot reach another machine, so these transports are
+ * excluded. Version 5 does not have them. */
 static void add_one_sided(const struct launch_plan *launch_plan, struct argv *line)
 {
     if (!is_version_5(launch_plan) && openmpi_is_dca(launch_plan) && launch_plan->line_up.hosts.count > 1 &&
@@ -99,10 +101,12 @@ static void add_one_sided(const struct launch_plan *launch_plan, struct argv *li
         argv_add_split(line, "--mca osc ^rdma");
 }
 
-/* The slots fit exactly: mapped by node, each program goes round the hosts until they are full. An mpirun that was
- * built for a batch system takes the slots from there; if going round is right, it must be told not to. Version 5,
- * mapping by node, skips rank numbers if hosts have different numbers of ranks, so that MPI_Init fails, and finds no
- * place for some ranks (5.0.7). So in version 5 each program names the hosts of its ranks. */
+/* Version 4: hosts have exactly as many slots as ranks. With --map-by node, the ranks of each program go to the hosts
+ * in turn until the hosts are full. An mpirun that was built for a batch system uses the slots of the batch job
+ * instead, so it gets --oversubscribe if the ranks go to the hosts in turn.
+ *
+ * Version 5: --map-by node has two defects if hosts have different numbers of ranks (5.0.7). It skips rank numbers, so
+ * that MPI_Init fails, and it finds no place for some ranks. So each program names the hosts of its ranks. */
 static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (is_version_5(launch_plan)) {
@@ -120,13 +124,14 @@ static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, 
     argv_add(line, "node");
 }
 
-/* If there are more ranks than cores, they are not bound. Bound to cores in turn, they were not faster with two workers
- * on two cores (0.94 to 1.01 of the time) and slower with three (2.6 times for empty iterations, 1.27 for mandelbrot):
- * two share a core, and the supermaster is woken on a busy one. Version 5 must map by slot; otherwise it mixes the
- * ranks of the programs, and values for single workers (--power) go to the wrong ones. */
+/* If there are more ranks than cores, the ranks are not bound. Ranks that were bound to cores in turn were not faster
+ * with two workers on two cores (0.94 to 1.01 of the time) and slower with three workers (2.6 times for empty
+ * iterations, 1.27 for mandelbrot): two ranks share a core, and the supermaster is woken on a busy one. Version 5 must
+ * map by slot; otherwise it mixes the ranks of the programs, and values for single workers (--power) go to the wrong
+ * workers. */
 static void add_cores(const struct launch_plan *launch_plan, struct argv *line, bool bound, bool mapped)
 {
-    /* The user's mapping may not permit more ranks than cores. */
+    /* A mapping that the user has given may not permit more ranks than cores. */
     if (mapped)
         argv_add(line, "--oversubscribe");
     else
@@ -153,7 +158,7 @@ static void add_placement(const struct launch_plan *launch_plan, const char *hos
 }
 
 /* Version 5 would pass the environment's parameters to other machines by a component of PMIx that set_environment()
- * switches off, so each program names them. */
+ * switches off, so these parameters are repeated for each program. */
 static void openmpi_add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (!is_version_5(launch_plan))
@@ -200,7 +205,7 @@ static void set_transport(const struct launch_plan *launch_plan, variable_setter
 }
 
 /* On a disk, making and removing the files of a session takes longer than a short job. Unless the user has said where
- * temporary files go, they are in memory if there is room. */
+ * temporary files go, the files of a session are in memory if there is room. */
 static void set_session_folder(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     struct statfs status;
@@ -213,10 +218,10 @@ static void set_session_folder(const struct launch_plan *launch_plan, variable_s
         set_unless_set(SESSION_BASE, MEMORY_FOLDER, set, context);
 }
 
-/* As root, Open MPI wants two variables. PMIX_MCA_plog: mpirun sometimes crashes when a rank on another machine reports
- * a broken connection; the setting switches these reports off. PMIX_MCA_pmdl: mpirun 5.0.7 to 5.0.10, at least, crashes
- * at a line of several programs before it starts any (open-mpi/ompi#13303), in a component of PMIx that the ranks do
- * not need. prterun does not crash, but takes none of Open MPI's options. */
+/* If the user is root, Open MPI refuses to start without two variables. PMIX_MCA_plog: mpirun sometimes crashes when a
+ * rank on another machine reports a broken connection; the setting switches these reports off. PMIX_MCA_pmdl: mpirun
+ * 5.0.7 to 5.0.10, at least, crashes at a line of several programs before it starts any (open-mpi/ompi#13303), in a
+ * component of PMIx that the ranks do not need. prterun does not crash, but takes none of Open MPI's options. */
 static void set_environment(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     if (geteuid() == 0) {
@@ -227,7 +232,7 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
         set_unless_set("PMIX_MCA_pmdl", "^ompi", set, context);
     if (takes_ulfm(launch_plan) ||
         (is_version_5(launch_plan) && argv_contain(&launch_plan->start.mpi_args, "--with-ft")))
-        /* The component that was switched off above would set it. */
+        /* The PMIx component that was switched off above would set this variable. */
         set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context);
     if (!is_version_5(launch_plan) && launch_plan->start.survives && launch_plan->line_up.hosts.count > 0)
         set_unless_set("PMIX_MCA_plog", "^default", set, context);
@@ -357,7 +362,8 @@ static void openmpi_clear(pid_t launcher)
     }
 }
 
-/* BASE/ompi.HOST.USER/hdss.NUMBER, with the ID of this process. It protects the folder of all sessions. */
+/* BASE/ompi.HOST.USER/hdss.NUMBER, in which NUMBER is the ID of this process. It protects the folder of all
+ * sessions. */
 static char kept[PATH_MAX];
 
 static void remove_forgotten(const char *top)
@@ -372,8 +378,8 @@ static void remove_forgotten(const char *top)
         closedir(folder);
 }
 
-/* The last mpirun of a user removes the folder of all sessions; another mpirun that starts at that moment fails. So
- * this process keeps a folder of its own in it, which makes the removal fail. */
+/* The last mpirun of a user removes the folder of all sessions, and another mpirun that starts at the same time fails.
+ * So this process keeps a folder of its own in the folder of all sessions, which makes the removal fail. */
 static void keep_sessions_4(void)
 {
     char top[PATH_MAX], host[HOST_NAME_MAX + 1] = "";
@@ -407,8 +413,8 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
         held_folder_make(&shared, MEMORY_FOLDER, "hdss-ranks");
 }
 
-/* Sets the folder for the ranks' shared memory. The line that is printed does not have it, because the folder does not
- * exist later. Variables that the user has set remain. */
+/* Sets the folder for the ranks' shared memory. The printed launch line does not have this folder, because the folder
+ * does not exist later. Variables that the user has set remain. */
 static void openmpi_enter(void)
 {
     static const char *const variables[] = {"OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory",

@@ -61,7 +61,7 @@ int outlet_flush(struct outlet *outlet, struct error *error)
         if (!is_ready(outlet))
             return 0;
         ssize_t done = write(outlet->fd, outlet->buffer + outlet->sent, count);
-        if (done < 0 && errno == EAGAIN) /* another process has made it non-blocking */
+        if (done < 0 && errno == EAGAIN) /* another process has made the descriptor non-blocking */
             return 0;
         if (done < 0 && errno != EINTR)
             return error_set(error, "%s: cannot write: %s", outlet->name, strerror(errno));

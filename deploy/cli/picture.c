@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs hdss-plot: see picture.h.
  *
- * Data, picture and messages are files without names. So neither process waits for the other, and no file is left
- * behind. */
+ * The data, the picture and the messages are in files without names. So neither process waits for the other, and no
+ * file is left behind. */
 #include "deploy/cli/picture.h"
 
 #include "common/os/files.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The picture of chunk sizes: see plot.h. Writes what hdss-plot reads: the title, the caption and, for each series,
- * its points; "marks" with the chunks that may have a marker; and "end" with its number of chunks, their least and
+/* The picture of chunk sizes: see plot.h. Writes the input of hdss-plot: the title, the caption and, for each series,
+ * its points; then "marks" with the chunks that may have a marker, and "end" with the number of chunks, their least and
  * greatest size, and the spec. */
 #include "deploy/cli/plot.h"
 

@@ -20,7 +20,7 @@ struct plot {
 
 bool plot_accepts(const char *path);
 
-/* Limit of chunks in a series that must be cut one by one. This many take about a second. */
+/* Limit of chunks in a series that must be cut one by one. Cutting this many takes about a second. */
 #define PLOT_CHUNKS_MAX UINT64_C(100000000)
 
 enum plot_result {

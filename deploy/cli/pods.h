@@ -15,8 +15,9 @@ bool pods_read_name(const char *word, char set[SET_NAME_MAX], unsigned *rank);
  * `given` is NULL, of the default set. */
 int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error);
 
-/* Reads the ticket from standard input and keeps it in memory, so that it is never left behind. Other processes of this
- * user can read it at `path`. `*goes_on`: an empty line has ended it. Returns a descriptor, which the caller closes. */
+/* Reads the ticket from standard input and keeps it in memory, so that no file with it is left behind. Other processes
+ * of this user can read it at `path`. `*goes_on`: the ticket ended with an empty line, so standard input may continue.
+ * Returns a descriptor, which the caller closes. */
 int pods_keep_ticket(char path[PATH_MAX], bool *goes_on, struct error *error);
 
 int pods_send_away(const struct set_place *set, unsigned rank, struct error *error);

@@ -32,7 +32,7 @@ static bool visit_ranks(struct launch_world *world, pid_t launcher, unsigned dep
 }
 
 /* A process that was forked and has not executed its program yet has its parent's command line and signal handlers. Its
- * program begins without handlers. In between it has no command line. */
+ * program begins without handlers. Between these two states the process has no command line. */
 static bool is_copy_of(struct launch_world *world, pid_t pid, pid_t parent)
 {
     char own[1024], before[1024];
@@ -59,8 +59,8 @@ static bool visit_catching(pid_t child, void *context)
     struct launch_world *world = catching->world;
     const pid_t parent = world->parent(world, child);
     catching->ranks++;
-    /* is_copy_of() must come first: a copy may execute its program at any moment, and then the handlers that were read
-     * before mean nothing. */
+    /* is_copy_of() must come first. If the handlers were read first, a copy might execute its program after that;
+     * is_copy_of() would then be false, although the handlers were those of the parent. */
     return parent > 0 && !is_copy_of(world, child, parent) && does_catch(world, child, catching->signal_number);
 }
 
@@ -161,7 +161,7 @@ struct signalling_all {
     unsigned depth;
 };
 
-/* Signals a process before its children: if that stops it, it starts no more of them. */
+/* Signals a process before its children: if the signal stops the process, it starts no more children. */
 static bool visit_signalling_all(pid_t child, void *context)
 {
     enum { DEPTH_MAX = 64 };

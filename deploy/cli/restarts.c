@@ -51,7 +51,7 @@ static struct journal_seen see_journal(const char *path)
     return seen;
 }
 
-/* Each run begins its journal as a new file. */
+/* No two runs have the same journal file, because each run begins its journal as a new file. */
 static bool is_same_journal(const struct journal_seen *a, const struct journal_seen *b)
 {
     return a->readable == b->readable && a->device == b->device && a->inode == b->inode &&
@@ -99,7 +99,8 @@ static bool has_suspects(const struct poison_set *deaths)
     return false;
 }
 
-/* Records the deaths while no other process writes the journal. If that fails, no task is held responsible. */
+/* Adds a death in the journal to each task that was running at the loss; no other process writes the journal now. If
+ * that fails, no task is held responsible. */
 static void blame_tasks(struct restarts *restarts)
 {
     struct journal_file file;

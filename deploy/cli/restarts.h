@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides whether a run that is lost is started again, and prints why.
  *
- * A run is lost if no rank has said how it went, because its supermaster or its launcher has died, or if it has said
- * that it has lost a rank without which it cannot go on. Then its journal says what is stored. A run is not lost if it
- * has said something else, whatever its status, or if it was told to end. A run that records nothing between two losses
- * would only be lost again. The count of restarts begins anew after a task was found that causes the losses, because
- * the next start gives it up. A set that was up goes on with the jobs of its queue.
+ * A run is lost in two cases: no rank has reported how the run went, because the supermaster or the launcher has died;
+ * or the report says that the run has lost a rank without which it cannot go on. In both cases the journal says what is
+ * stored. A run is not lost if the report says something else, whatever the status, or if the run was told to end. A
+ * run that records nothing between two losses is not started again, because it would only be lost again. If the journal
+ * shows a new task that causes losses, the count of restarts begins anew, because the next start gives that task up. A
+ * set that was up goes on with the jobs of its queue.
  *
- * If only the supermaster is lost, a task may have killed it. The tasks that were running on its machine and are not
- * done get one more death in the journal: see supermaster/failures.c. */
+ * If only the supermaster is lost, a task may have killed it. The tasks that were running on the machine of the
+ * supermaster and are not done get one more death in the journal: see supermaster/failures.c. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -28,7 +29,7 @@ struct journal_seen {
     struct timespec changed;
     uint64_t done;
     uint64_t deaths;
-    uint64_t culprits; /* tasks that the next start gives up, because so many losses came while they ran */
+    uint64_t culprits; /* tasks that the next start gives up, because too many losses came while they ran */
 };
 
 struct restarts {
@@ -37,11 +38,11 @@ struct restarts {
     bool is_set;
     unsigned limit;
     unsigned count;
-    struct journal_seen before; /* of an earlier run, before the first start */
-    struct journal_seen latest; /* at the last start */
+    struct journal_seen before; /* the journal of an earlier run, before the first start */
+    struct journal_seen latest; /* the journal at the last start */
     struct ranges ran;          /* tasks that were running when the supermaster was lost, for launch.h; owned */
-    bool has_suspects;          /* tasks were running at two losses of the supermaster */
-    bool is_stored;             /* the journal is that of this run, so --resume can go on from it */
+    bool has_suspects;          /* a task was running at two losses of the supermaster */
+    bool is_stored;             /* the journal was written by this run, so --resume can go on from it */
 };
 
 /* Must be called before the first start. */
@@ -49,6 +50,6 @@ void restarts_init(struct restarts *restarts, const char *journal, unsigned limi
 void restarts_init_set(struct restarts *restarts, unsigned limit, const char *without);
 void restarts_fini(struct restarts *restarts);
 
-/* Must be called after each start. Returns true if the run must be started again. If it is lost, prints what
- * follows. */
+/* Must be called after each start. Returns true if the run must be started again. If the run is lost, prints what
+ * happens next. */
 bool restarts_are_due(struct restarts *restarts, const struct launch *how);

@@ -43,7 +43,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* CROWD: if one machine has more workers per core, a note is printed. */
+/* CROWD: if a machine has more workers per core than this, a note is printed. */
 enum { RANKS_MAX = 1 << 20, MARGIN_S = 60, CROWD = 8 };
 
 static int take_hosts(void *target, const char *value, struct error *error)
@@ -299,7 +299,7 @@ static int check_time(const struct launch_plan *launch_plan, struct error *error
     return 0;
 }
 
-/* The journal's name may depend on that of the output. */
+/* The journal's name may depend on the name of the output. */
 static int find_journal(struct launch_plan *launch_plan, struct error *error)
 {
     struct job_setup *setup = &launch_plan->request.setup;
@@ -409,7 +409,7 @@ static void set_variable(const char *name, const char *value, void *shown)
         fprintf(shown, "%s=%s ", name, value);
 }
 
-/* Sets a variable that makes mpirun accept the ranks of each node. Returns its value from before, for
+/* Sets a variable that makes mpirun accept the ranks of each node. Returns the variable's previous value, for
  * restore_tasks(). */
 static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
 {
@@ -422,7 +422,7 @@ static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
     return kept;
 }
 
-/* Another run of this process must see the allocation as it was. */
+/* Undoes set_tasks(): another run of this process must see the allocation of the batch system. */
 static void restore_tasks(char *kept)
 {
     if (kept != NULL)
@@ -432,8 +432,8 @@ static void restore_tasks(char *kept)
     free(kept);
 }
 
-/* Sets how->kept and how->journal, by which messages say what is left after a run has ended. The journal is known only
- * if the job was checked on this machine. */
+/* Sets how->kept and how->journal. Messages use them to say what is kept after a run has ended. The journal is known
+ * only if the job was checked on this machine. */
 static void set_kept(struct launch_plan *launch_plan, struct launch *how)
 {
     static char path[JOB_JOURNAL_PATH_MAX];
@@ -468,7 +468,8 @@ static bool run_command_is_asked(void)
     return run_is_asked != 0;
 }
 
-/* Before the launch nothing is lost by ending, and a kernel may take long to describe its loop. */
+/* A signal ends this process at once before the launch, because nothing is lost then, and a kernel may take long to
+ * describe its loop. */
 static void end_before_launch(int number)
 {
     static const char line[] = "hdss: stopped before the run had begun\n";
@@ -570,7 +571,7 @@ static int run_line(const struct launch_plan *launch_plan, struct argv *line, st
     }
     how->ran = NULL;
     restarts_fini(&restarts);
-    /* A later start that is refused is a failure of the run. */
+    /* If a start after the first one is refused, the run has failed. */
     return status == EXIT_STATUS_USAGE && restarts.count > 0 ? EXIT_STATUS_FAILED : status;
 }
 
@@ -626,9 +627,9 @@ static int check_set(const struct launch_plan *launch_plan, struct error *error)
 
 static void remove_litter(void)
 {
-    held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* of deploy/python/hdss/_sets.py */
-    held_folder_sweep(MEMORY_FOLDER, "hdss-ranks");          /* of openmpi.c */
-    held_folder_sweep(file_temporary(), "hdss-exec");        /* of exec.c */
+    held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* made by deploy/python/hdss/_sets.py */
+    held_folder_sweep(MEMORY_FOLDER, "hdss-ranks");          /* made by openmpi.c */
+    held_folder_sweep(file_temporary(), "hdss-exec");        /* made by exec.c */
 }
 
 static int run_kept(struct launch_plan *launch_plan, const struct dialect *dialect, struct argv *line,
@@ -725,7 +726,7 @@ static void choose_pods(struct launch_plan *launch_plan)
         return;
     struct error unused;
     launch_plan->line_up.has_pods = true;
-    /* There is no folder for the ticket. */
+    /* If there is no folder for the ticket, pods are not used. */
     if (open_run_add_late(launch_plan, &unused) < 0)
         launch_plan->line_up.has_pods = false;
 }
@@ -769,8 +770,8 @@ static unsigned guess_ranks(const struct launch_plan *launch_plan)
     return leading + launch_plan->line_up.masters + workers;
 }
 
-/* True if the ranks should share memory: no option needs MPI, all ranks are on this machine, and either they fit into
- * memory or MPI could not run them. */
+/* True if the ranks should share memory: no option needs MPI, all ranks are on this machine, and either the limits of
+ * this machine permit their shared memory or MPI could not run them. */
 static bool suits_memory(const struct launch_plan *launch_plan)
 {
     enum mpi_family any;
@@ -797,7 +798,7 @@ static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
 
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
-    unsetenv(LAUNCHED_WITHOUT_MPI); /* ranks with MPI would read it */
+    unsetenv(LAUNCHED_WITHOUT_MPI); /* otherwise ranks with MPI would read it */
     if (find_hosts(launch_plan, error) < 0 || choose_launcher(launch_plan, error) < 0 ||
         launcher_check_place(&launch_plan->start.launcher, error) < 0)
         return EXIT_STATUS_USAGE;
@@ -805,7 +806,7 @@ int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct 
     if (!launch_plan->dry_run)
         set_drain(launch_plan, how);
     how->has_pods = launch_plan->listens;
-    how->ends_soon &= !how->has_pods; /* pods must leave in order */
+    how->ends_soon &= !how->has_pods; /* with pods, the run must end in the normal way */
     if (launch_plan->line_up.has_pods && host_pods_plan(launch_plan, error) < 0)
         return EXIT_STATUS_USAGE;
     launch_plan->start.survives =

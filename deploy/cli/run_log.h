@@ -13,10 +13,10 @@ struct run_log {
     bool is_kept;
     bool is_begun;
     int64_t begun_ms;
-    int64_t due_ms; /* a run of at least this time has a last line even without a first one */
+    int64_t due_ms; /* a run that takes at least this long has a last line even without a first line */
 };
 
-/* Writes the first line in a batch job, or if the user asked for a log. Otherwise there is none, and run_log_end()
- * writes the last line only if the run took long. */
+/* Writes the first line in a batch job, or if the user asked for a log. Otherwise the log has no first line, and
+ * run_log_end() writes the last line only if the run took long. */
 void run_log_begin(struct run_log *log, const struct launch_plan *launch_plan, const struct launch *how);
 void run_log_end(const struct run_log *log, int status);

@@ -26,7 +26,7 @@ static char *add_own(const struct run_page *page, const char *option, const char
     text_add(&name, "%s.%ld%s", page->html, (long)getpid(), ending);
     char *own = text_take(&name);
     if (own != NULL) {
-        argv_insert(job, 1, own); /* first, because after `--` there are no options */
+        argv_insert(job, 1, own); /* at the beginning, because words after `--` are no options */
         argv_insert(job, 1, option);
     }
     return own;

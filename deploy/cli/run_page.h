@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of `hdss run --html`: that of `hdss report`, which contains the run's trace and report. If the user has not
- * asked for these files, they are written for the page and then removed. */
+/* The page of `hdss run --html`: the page of `hdss report` with the run's trace and report. If the user has not asked
+ * for these files, they are written for the page and then removed. */
 #pragma once
 
 #include "common/config/job.h"
@@ -24,8 +24,8 @@ int run_page_make(const struct run_page *page, struct error *error);
 
 void run_page_fini(struct run_page *page);
 
-/* A text of the page, which embed.py makes of report/page/, and what follows it: "trace", "report" or "name"; NULL:
- * nothing. */
+/* A fixed text of the page, and what follows it: "trace", "report" or "name"; NULL: nothing. embed.py makes these texts
+ * of the files in report/page/. */
 struct page_part {
     const char *text, *then;
 };

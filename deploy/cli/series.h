@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The chunks into which a technique cuts a loop, without a run.
  *
- * Workers ask in turn, or in the order that is given, which repeats. When a worker asks again, an adaptive technique
- * gets the time of its chunk: count / power seconds. */
+ * Workers ask in turn, or in a given order, which repeats. When a worker asks again, an adaptive technique gets the
+ * time of the worker's last chunk: count / power seconds. */
 #pragma once
 
 #include "common/sched/bounds.h"
@@ -26,7 +26,7 @@ struct series {
     const struct series_setup *setup;
     struct sched sched;
     struct sched_bounds bounds;
-    uint64_t *running; /* [workers] chunk of each; owned; NULL: the technique is not adaptive */
+    uint64_t *running; /* [workers] size of each worker's chunk; owned; NULL: the technique is not adaptive */
     uint64_t step;
 };
 
@@ -34,7 +34,8 @@ struct series {
 int series_init(struct series *series, const struct series_setup *setup, const char *spec, struct error *error);
 void series_fini(struct series *series);
 
-/* True if a formula shows, without cutting, that all chunks have one `size`, except perhaps a smaller last one. */
+/* True if a formula shows, without cutting, that all chunks have the same size, except perhaps a smaller last one.
+ * `*size` gets this size. */
 bool series_is_equal(const struct series *series, uint64_t *size);
 
 /* Returns false at the end, and after a plug-in has failed: see series->sched.failure. */

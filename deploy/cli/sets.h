@@ -22,13 +22,13 @@ struct set_place {
  * run. */
 bool sets_is_name(const char *name);
 
-/* True for a set that a program has started for itself. It is found only by its name. */
+/* True for a set that a program has started for itself. Such a set is found only by its name. */
 bool sets_is_private(const char *name);
 
 int sets_check_name(const char *name, struct error *error);
 
-/* Finds `given` or, if that is NULL, the set of HDSS_SET, that of the batch job, or the only one. It may have ended
- * meanwhile. */
+/* Finds the set `given` or, if that is NULL, the set that HDSS_SET names, the set of the batch job, or the only set.
+ * The set that is found may have ended already. */
 int sets_find(const char *given, struct set_place *set, struct error *error);
 
 /* Also accepts a run, by run-PID, because pods can join a run, too. */

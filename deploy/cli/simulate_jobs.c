@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulates a set with the jobs of a file: see simulate_jobs.h.
  *
- * A job is prepared, from the command line and its own line, when it begins, because all jobs together may be large.
- * Before the set begins, each job is prepared once, so that a wrong line is refused. Then each is simulated alone in a
- * set, for comparison; jobs with the same words share that simulation. */
+ * A job is prepared when it begins, because all jobs together may be large. It is prepared from the command line and
+ * its own line. Before the set begins, each job is prepared once, so that a wrong line is refused. Then each is
+ * simulated alone in a set, for comparison; jobs with the same words share that simulation. */
 #include "deploy/cli/simulate_jobs.h"
 
 #include "common/config/options.h"
@@ -23,8 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A job computes for this time before another one may, as in a helper of a real set. If chunks take longer, turns are
- * longer, because each switch of a worker is an event. */
+/* A job computes for this time before another job may, as in a helper of a real set. If chunks take longer, turns are
+ * longer, because each switch of a worker to another job is an event of the simulation. */
 #define SET_TURN_NS  20000000u
 #define SET_TURNS    16
 #define NS_PER_S     1e9
@@ -42,7 +42,7 @@ struct set_simulation {
     const struct simulation *asked;
     struct jobs_file file;
     struct argv common;
-    /* The arrays are owned; the first three have file.count elements. */
+    /* The arrays are owned. `jobs`, `ready` and `alone_s` have file.count elements. */
     struct virtual_job *jobs;
     struct ready_job **ready;
     double *alone_s;
@@ -219,7 +219,7 @@ static void run_all(struct set_simulation *set)
     set->result = virtual_set_run(&config);
 }
 
-/* In seconds; negative: there is none. */
+/* Times are in seconds. Negative: there is no such value. */
 struct job_times {
     double submitted_s, began_s, ended_s, waited_s, share, slowdown;
 };

@@ -22,10 +22,11 @@ struct sources_options {
     const char *end;
     bool header;
     bool skips_empty;
-    bool link; /* all sources are one group, in which shorter ones repeat */
+    bool link; /* all sources are one group, in which the values of shorter sources repeat */
     enum sources_trim trim;
     unsigned per_row; /* how many values of the only source make a row; 0: one */
-    /* Distributes the values of the only source over as few rows as possible, at least this many. 0: see per_row. */
+    /* Minimum number of rows for the values of the only source, which are distributed over as few rows as possible. 0:
+     * see per_row. */
     unsigned slots;
     bool csv;
     bool shuffles;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define RULE        "--------------------------------------------------------------------------\n"
-#define SKIPPED_MAX 2000 /* no message is so long, so its end was missed */
+#define SKIPPED_MAX 2000 /* no message is longer, so if more was skipped, the end of the message was missed */
 #define NAME_MAX    100  /* limit of a host's name with a process number */
 
 /* '*' matches at most NAME_MAX characters of a line, up to the character that follows it; '#' matches digits. */
@@ -65,8 +65,8 @@ static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const 
     return true;
 }
 
-/* True if the held text may be the beginning of a message. If it is the whole beginning, the message is skipped from
- * here on. */
+/* True if the held text may be the beginning of a message. If the text is a complete beginning, the message is skipped
+ * from here on. */
 static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
 {
     if (stderr_filter->last == '\033')
@@ -85,8 +85,8 @@ static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
     return false;
 }
 
-/* An ending has newlines only as its first and its last character. So after a mismatch it can begin again only with the
- * present character. */
+/* A newline can only be the first or the last character of an ending. So after a mismatch an ending can begin again
+ * only with the current character. */
 static void skip(struct stderr_filter *stderr_filter, char c)
 {
     if (stderr_filter->end[stderr_filter->end_length] != c)

@@ -12,7 +12,7 @@
 struct stderr_filter {
     char held[256];
     size_t held_length;
-    char last;       /* last character that has passed; after an escape no message begins */
+    char last;       /* last character that was passed on; after an escape character no message begins */
     const char *end; /* end of the message that is skipped; NULL: none is skipped */
     size_t end_length;
     size_t skipped;
@@ -24,5 +24,5 @@ void stderr_filter_init(struct stderr_filter *stderr_filter,
                         void (*write)(void *context, const char *bytes, size_t count), void *context);
 void stderr_filter_take(struct stderr_filter *stderr_filter, const char *bytes, size_t count);
 
-/* Must be called at the end. Passes on what is held back. */
+/* Must be called at the end. Passes on the text that is held back. */
 void stderr_filter_flush(struct stderr_filter *stderr_filter);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss submit: submits a job to a set. Its options for the job are those of `hdss run`. */
+/* hdss submit: submits a job to a set. The options for the job are those of `hdss run`. */
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/exec_request.h"

@@ -2,7 +2,7 @@
 /* The list of tasks for the kernel exec: list=FILE.
  *
  * The first line names the columns. Each other line is a task: its fields, separated by TABs. If the number of the task
- * differs from that of its row, the line begins with it. The line `\.` ends the list. */
+ * differs from the number of its row, the line begins with the number of the task. The line `\.` ends the list. */
 #pragma once
 
 #include "common/util/error.h"

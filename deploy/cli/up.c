@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss up: launches a set that waits for jobs.
  *
- * The launch line is that of `hdss run`, but the supermaster serves. It runs in a session of its own; the command waits
- * until the set answers. */
+ * The launch line is that of `hdss run`, but the supermaster serves. The set runs in a session of its own; the command
+ * waits until the set answers. */
 #include "common/config/address.h"
 #include "common/config/serve_options.h"
 #include "common/os/files.h"
@@ -201,7 +201,7 @@ static void say_port(const struct up_request *request, const json_t *session)
 static int say_up(const struct up_request *request, const char *name, const json_t *session)
 {
     const json_int_t workers = json_integer_value(json_object_get(session, "workers"));
-    /* In the foreground the JSON is one line, so that a reader knows when it is complete. */
+    /* In the foreground the JSON is printed as one line, so that a reader knows when the JSON is complete. */
     if (request->is_json) {
         char *text = json_dumps(session, request->foreground ? JSON_COMPACT : JSON_INDENT(2));
         printf("%s\n", text != NULL ? text : "null");
@@ -328,7 +328,7 @@ static int launch_set(struct up_request *request, const char *name, FILE *log, s
     const struct launch_side side = {look_at_set, wait_for_set_ms, wait_for_input, &set};
     struct launch how = {.log = log,
                          .side = log == NULL ? &side : NULL,
-                         .ends_soon = request->until_eof /* its parent may be waiting */};
+                         .ends_soon = request->until_eof /* the parent of this process may be waiting for its end */};
     return run_launch_plan(&request->plan, &how, error);
 }
 
@@ -360,7 +360,7 @@ static void show_log(int log, off_t from)
         fwrite(bytes, 1, (size_t)count, stderr);
         from += count;
     }
-    /* If the log cannot be written, no message in it says why the set has failed. */
+    /* If the log cannot be written, the log cannot say why the set has failed. */
     if (from == began && write(log, "\n", 1) < 0) {
         snprintf(text, sizeof text, "the set has ended, and cannot write why to its log: %s", strerror(errno));
         say_error(program, text);
@@ -443,7 +443,7 @@ static int start_set(struct up_request *request, struct error *error)
 {
     char name[SET_NAME_MAX], state[PATH_MAX];
     json_t *session;
-    /* file_hold_standard() has opened a closed standard input for writing only. */
+    /* If standard input was closed, file_hold_standard() has opened it for writing only. */
     if (request->until_eof && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY) {
         error_set(error, "--until-eof: standard input is closed; accepted: one that ends, as a pipe does");
         return EXIT_STATUS_USAGE;
@@ -472,7 +472,7 @@ static int start_set(struct up_request *request, struct error *error)
         return EXIT_STATUS_USAGE;
     }
     request->foreground |= request->until_eof;
-    /* The program at the other end has lost its jobs. */
+    /* By default such a set is not started again: the program at the other end of standard input has lost its jobs. */
     if (request->until_eof && !request->restarts_given)
         request->plan.limits.restarts = 0;
     job_init(&request->plan.request.setup.job);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No command can be longer. */
+/* Limit of a value: no command can be longer. */
 #define VALUES_BYTES_MAX (2u << 20)
 
 struct values {

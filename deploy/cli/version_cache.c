@@ -93,7 +93,8 @@ void version_cache_keep(const char *path, const char *text)
         return;
     if (fstat(file, &status) == 0 && status.st_size > CACHE_BYTES_MAX && ftruncate(file, 0) < 0)
         length = 0;
-    ssize_t written = write(file, line, length); /* all or nothing, because others may write at the same time */
+    /* the whole line in one write, because other processes may write at the same time */
+    ssize_t written = write(file, line, length);
     (void)written;
     close(file);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room beside the line, to clear the terminal line and to colour the name. */
+/* Additional room for the codes that clear the terminal line and colour the name. */
 enum { EXTRA = 64 };
 
 int whole_lines_init(struct whole_lines *lines, bool is_coloured,

@@ -35,5 +35,5 @@ bool whole_lines_hold(const struct whole_lines *lines);
 
 void whole_lines_redraw(struct whole_lines *lines);
 
-/* Writes what is held back. `ends`: also clears the progress line. */
+/* Writes the lines that are held back. `ends`: also clears the progress line. */
 void whole_lines_flush(struct whole_lines *lines, bool ends);

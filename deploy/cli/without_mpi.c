@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialect (dialect.h) of hdss-fork (deploy/fork), which starts ranks on this machine without MPI. Ranks survive
- * the loss of another one. It leaves no files: the shared memory has no name. */
+/* The dialect (dialect.h) of hdss-fork (deploy/fork), which starts ranks on this machine without MPI. Ranks survive the
+ * loss of another one. hdss-fork leaves no files: the shared memory has no name. */
 #include "common/mpi/lanes.h"
 #include "common/os/modules.h"
 #include "deploy/cli/dialect.h"

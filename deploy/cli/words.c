@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of these characters need no quotes, even if {..} is among them. */
+/* A word of only these characters needs no quotes, unless its braces have a list such as {1,2} or {1..9}. */
 #define WORDS_PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-^#{}"
 
-/* True if the word needs no quotes. Without quotes each value of its {..} becomes a word. */
+/* True if the word needs no quotes. If a word without quotes has a replacement string such as {}, each value that
+ * replaces it becomes a word of its own. */
 static bool words_is_plain(const char *word)
 {
-    /* A word such as #{} begins a comment, by which users hide arguments from a command. */
+    /* A word such as #{} is not quoted, so it begins a comment. Users hide arguments from a command in this way. */
     const bool expands = strchr(word, '{') != NULL && (strchr(word, ',') != NULL || strstr(word, "..") != NULL);
     return word[0] != '\0' && (word[0] != '#' || word[1] == '{') && strspn(word, WORDS_PLAIN) == strlen(word) &&
            !expands;
@@ -60,11 +61,11 @@ static bool is_among(const char *word, const char *const *words, size_t count)
     return false;
 }
 
-/* Programs that take operators of a shell as words of their own. */
+/* Programs that take an operator of a shell, such as '|', as an argument. */
 static const struct taker {
     const char *program;
     const char *option; /* the operator follows this option; NULL: see `first` */
-    unsigned first;     /* the operator is one of this many first words that are no options; 0: anywhere */
+    unsigned first;     /* the operator is among this many first words that are no options; 0: it may be anywhere */
     const char *operators;
 } takers[] = {
     {"awk", "-F"},
@@ -95,7 +96,7 @@ static const char *program_name(const char *word)
     return slash != NULL ? slash + 1 : word;
 }
 
-/* How many words from `begin` to `at` are neither options nor numbers of grep's options, such as -m 1. */
+/* Counts the words between `begin` and `at` that are neither options nor numbers of options of grep, such as -m 1. */
 static unsigned count_operands(char *const *words, int begin, int at)
 {
     unsigned count = 0;
@@ -118,7 +119,8 @@ static bool takes(const struct taker *taker, char *const *words, int begin, int 
     return found != NULL && words[at][1] == '\0';
 }
 
-/* Index of the program of the command that begins at `begin`. Skips assignments, and programs that run another one. */
+/* Returns the index of the program of the command that begins at `begin`. Skips assignments, and programs such as `env`
+ * that run another program. */
 static int find_program(char *const *words, int begin, int at)
 {
     static const char *const runners[] = {"command", "env",    "exec",    "ionice", "nice",   "nohup",
@@ -165,8 +167,8 @@ static size_t redirection_length(const char *word)
     return 0;
 }
 
-/* Length of the operator at the beginning of the word `at`; 0: there is none. Some words are operators only if another
- * word follows. */
+/* Returns the length of the operator at the beginning of word number `at`; 0: there is none. Some words are operators
+ * only if another word follows. */
 static size_t operator_at(char *const *words, int count, int begin, int at)
 {
     static const char *const last[] = {"&", ";", ")"}, *const first[] = {"!", "(", "[["};

@@ -5,7 +5,7 @@
  * It makes the ranks' shared memory (common/mpi/lanes.h), forks the ranks, and handles signals and exit statuses like
  * an mpirun that tolerates dead ranks. It passes on SIGUSR1 and SIGUSR2, after which the ranks drain, and the signals
  * that stop and continue a job. SIGINT, SIGTERM and SIGHUP end the ranks if the parent, `hdss`, has sent them, or if
- * one of them comes a second time. The first one from elsewhere, such as a batch system, drains the ranks.
+ * one of them comes a second time. The first signal from elsewhere, such as a batch system, drains the ranks.
  *
  * The exit status is that of the first rank. After all ranks have joined, others may die: the first rank notices. If it
  * then frees the slot of a dead rank, as the supermaster of a set does, hdss-fork starts the rank again, at most
@@ -46,7 +46,8 @@ struct launch_of_ranks {
     int memory;
     int gate[2]; /* pipe from which each rank reads the number of ranks before it begins; -1: the number is known */
     unsigned ranks;
-    /* How many processes were started, and how many of them still run. Those with a rank beyond `ranks` end at once. */
+    /* How many processes were started, and how many of them still run. Processes with a rank beyond `ranks` end at
+     * once. */
     unsigned started, running;
     pid_t *pids;            /* owned; [started]; 0 after the end of the process */
     char ***words;          /* [started] command line of each; the list is owned, its elements are not */
@@ -142,7 +143,7 @@ static void pass_signals(struct launch_of_ranks *launch)
     if (take(&drains)) {
         if (have_met)
             send_to_ranks(launch, SIGUSR1);
-        else /* a rank that has not joined may not be ready to drain */
+        else /* a rank that has not joined yet may not be ready to drain */
             ends = 1;
     }
     if (take(&ends)) {
@@ -222,8 +223,9 @@ static bool is_last_program(const struct context *contexts, unsigned count, unsi
     return other == count;
 }
 
-/* Called if a rank of the last program cannot be started. Keeps only half of its ranks, because ranks need further
- * processes. Returns false, with a message, if none would be left. */
+/* Called if a rank cannot be started. If it belongs to the last program, keeps only half of the ranks of that program
+ * that were started, because ranks need further processes. Otherwise, or if no rank of the program would remain,
+ * returns false after a message. */
 static bool do_with_fewer(struct launch_of_ranks *launch, unsigned first, unsigned rank, bool is_last)
 {
     const int why = errno;
@@ -286,8 +288,8 @@ static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int stat
         kill_in(launch, is_in_vain ? 0 : LEAVE_MS);
 }
 
-/* Kills what is left of the process group of an ended rank before the rank is reaped, because after that its ID may
- * belong to another group. */
+/* Kills the remaining processes of an ended rank's process group before the rank is reaped, because after that the
+ * group's ID may belong to another group. */
 static void reap_ranks(struct launch_of_ranks *launch)
 {
     int status;
@@ -315,8 +317,8 @@ static void fill_slot(struct launch_of_ranks *launch, unsigned rank)
     }
 }
 
-/* Handles slots that the first rank has freed or closed. Kills the process at a slot if the first rank does not accept
- * it or does not wait for it. */
+/* Starts ranks in slots that the first rank has freed. Kills the process of a slot if the first rank has closed that
+ * slot, or if the first rank has ended and the process has not joined. */
 static void look_at_slots(struct launch_of_ranks *launch)
 {
     for (unsigned rank = 1; rank < launch->ranks; rank++) {
@@ -401,7 +403,7 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
                                      .returns = calloc(ranks, sizeof *launch.returns)};
     const bool has_memory = launch.pids != NULL && launch.words != NULL && launch.returns != NULL;
     struct error error = {"out of memory"};
-    /* The limit of file sizes applies to shared memory, too. */
+    /* The limit of file sizes applies to shared memory, too. Without SIGXFSZ, lanes_make() fails with an error. */
     void (*const before)(int) = signal(SIGXFSZ, SIG_IGN);
     launch.memory = has_memory ? lanes_make(&launch.lanes, ranks, &error) : -1;
     if (launch.memory < 0) {
