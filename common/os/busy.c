@@ -30,7 +30,8 @@ static bool count_older(pid_t child, void *context)
     return !place->is_found;
 }
 
-/* Returns the index among the children of the launcher, which starts the ranks of a node in order; 0 if unknown. */
+/* Returns this process's index among the children of its parent, the launcher, which starts the ranks of a node in
+ * order; 0 if the index is unknown. */
 static uint64_t place_among_children(void)
 {
     struct place_of_child place = {0};
@@ -38,8 +39,8 @@ static uint64_t place_among_children(void)
     return place.is_found ? place.older : 0;
 }
 
-/* Returns the local rank from the launcher's environment. Open MPI 5 does not set it if its PMIx part, which may
- * crash, is disabled. */
+/* Returns the local rank from a variable that the launcher sets. If there is none, returns place_among_children(): Open
+ * MPI 5 sets none if its PMIx part, which may crash, is disabled. */
 static uint64_t place_on_node(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
@@ -79,7 +80,7 @@ static _Noreturn void busy_compute(pid_t parent)
         signal(drain_signals[i], SIG_IGN);
     signal(SIGTSTP, SIG_IGN);
     for (long file = sysconf(_SC_OPEN_MAX) < 1024 ? sysconf(_SC_OPEN_MAX) : 1024; file >= 0; file--)
-        close((int)file); /* otherwise readers of inherited pipes would not see their end */
+        close((int)file); /* if an inherited pipe stayed open here, its reader would never reach the end of file */
     for (;;)
         count = count + 1;
 }

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* Ample for 64 jobs, each with a task or helper and a guard. */
+/* More than enough for 64 jobs, each of which has a task or a helper, and a guard. */
 #define CHILDREN_MAX 4096
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

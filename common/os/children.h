@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The children that this process has started itself and waits for; all other children are adopted orphans. The jobs
- * of a set share a process and must not take each other's children for orphans. */
+/* The children that this process has started itself and waits for; all other children are adopted orphans. The jobs of
+ * a set share one process, and a job must not treat the children of another job as orphans. */
 #pragma once
 
 #include <stdbool.h>

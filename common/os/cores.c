@@ -67,7 +67,8 @@ static unsigned limit_of_group(const char *folder)
     return UINT_MAX;
 }
 
-/* In a container the group's name may be the host's, so that only `root` exists. */
+/* In a container, `group` may be a path of the host, which does not exist below `root`. Then only the limit of `root`
+ * itself counts. */
 static unsigned limit_of_groups(const char *root, const char *group)
 {
     char folder[PATH_MAX];
@@ -128,8 +129,8 @@ unsigned cores_usable(void)
 
 #define FOUR(word) word, word, word, word
 
-/* All CPUs: the kernel ignores those that are not allowed. The array is static, because the sanitizers do not know
- * the stack that spawn.c gives its child. */
+/* All CPUs: the kernel ignores those that are not allowed. The array is static, because the child of spawn.c has a
+ * stack that the sanitizers do not know. */
 static const unsigned long every_cpu[] = {FOUR(FOUR(FOUR(FOUR(~0ul))))};
 
 _Static_assert(sizeof every_cpu == CORES_CPU_SETS * sizeof(cpu_set_t), "as many as sets");

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Longest wait for a lock, and time between two attempts. */
+/* How long file_lock() waits for a lock at most (LEAVING_MS), and between two attempts (LOOK_MS). */
 #define LEAVING_MS 1000
 #define LOOK_MS    20
 #define OPEN_TRIES 100
@@ -329,7 +329,7 @@ int file_open_locked(const char *path, int flags)
         if (reason != 0)
             return -1;
     }
-    errno = EWOULDBLOCK; /* other processes replace the file again and again */
+    errno = EWOULDBLOCK; /* every attempt has locked a file that another process had just replaced */
     return -1;
 }
 

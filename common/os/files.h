@@ -15,7 +15,7 @@ char *file_read(const char *path, struct error *error);
 /* Replaces the file by renaming a temporary file, so that readers never see a part. */
 int file_write(const char *path, const char *text, size_t length, struct error *error);
 
-/* Like file_write(), with mode 0644 regardless of the umask. */
+/* Like file_write(), but the file gets mode 0644 regardless of the umask. */
 int file_publish(const char *path, const char *text, size_t length, struct error *error);
 
 /* Checks before a long run that file_write() will probably work; creates nothing. */
@@ -30,13 +30,13 @@ int file_make_folders(const char *path, struct error *error);
 /* Opens a folder. Fails unless it belongs to this user and others cannot write to it: they could plant files there. */
 int file_open_own_folder(const char *path, struct error *error);
 
-/* Opens a file for writing with additional flags of open(), such as O_CREAT. Does not wait for the reader of a pipe:
- * -1 with ENXIO. */
+/* Opens a file for writing with additional flags of open(), such as O_CREAT. If the file is a pipe without a reader,
+ * does not wait for one, but returns -1 with ENXIO. */
 int file_open_to_write(const char *path, int flags);
 
 const char *file_write_error(int reason);
 
-/* Read or write exactly `size` bytes at `offset`. Return 0, -1 with errno, or FILE_ENDS for a shorter file. */
+/* Read or write exactly `size` bytes at `offset`. Return 0, FILE_ENDS if the file is shorter, or -1 with errno. */
 #define FILE_ENDS 1
 int file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
@@ -44,27 +44,28 @@ int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 /* The folder of temporary files: TMPDIR, or /tmp if that is not set. */
 const char *file_temporary(void);
 
-/* Opens /dev/null, or an empty file in memory if there is none. -1 with errno. */
+/* Opens /dev/null or, if it does not exist, an empty file in memory. Returns -1 with errno on failure. */
 int file_open_nothing(void);
 
 int file_sync(const char *path);
 int file_sync_name(const char *path);
 
-/* Lock a file while it stays open. file_lock() waits a moment, because a killed process may keep its lock until the
- * kernel has cleaned up. Both return false if another process holds the lock. On a file system without locks they
- * return true; a network file system needs a descriptor for writing. */
+/* Lock a file until it is closed. file_lock() tries for up to a second, because a killed process may keep its lock
+ * until the kernel has cleaned up. Both return false if another process holds the lock. On a file system without locks
+ * they return true. On a network file system `fd` must be open for writing. */
 bool file_lock(int fd);
 bool file_lock_now(int fd);
 
 bool file_is_at(int fd, const char *path);
 
-/* Opens a regular file and locks it like file_lock(). If the file was replaced before the lock, opens the new file.
- * Returns the descriptor, or -1 with errno: EWOULDBLOCK if another process holds the lock, EINVAL for other kinds of
- * files. */
+/* Opens a regular file and locks it like file_lock(). If another process replaces the file before it is locked, opens
+ * the new file. Returns the descriptor, or -1 with errno: EWOULDBLOCK if another process holds the lock, EINVAL for
+ * other kinds of files. */
 int file_open_locked(const char *path, int flags);
 
-/* Opens something for each standard stream that is closed. Otherwise the next opened file would get its number, and
- * printed text would go there. Reads and writes fail as on a closed stream. Call it at the beginning of a program. */
+/* Opens /dev/null for each standard stream that is closed, in such a mode that reads and writes still fail. Otherwise
+ * the next opened file would get the stream's number, and printed text would go to that file. Call it at the beginning
+ * of a program. */
 void file_hold_standard(void);
 
 /* Closes all descriptors from `first` on, even without close_range() (kernel 5.9). Async-signal-safe. */

@@ -47,7 +47,7 @@ int load_read(const char *folder, struct load_times *times)
         if (entry->d_name[0] == '.' || read_thread(dirfd(threads), entry->d_name, &thread) < 0)
             continue;
         times->wait_ns += thread.wait_ns;
-        told += thread.run_ns > 0; /* all zero: the system keeps no statistics */
+        told += thread.run_ns > 0; /* if the run time of every thread is 0, the system keeps no statistics */
     }
     closedir(threads);
     return told > 0 ? 0 : -1;
@@ -73,7 +73,8 @@ static void load_begin(struct load_meter *meter)
 
 static uint64_t since(uint64_t now, uint64_t before)
 {
-    return now > before ? now - before : 0; /* less than before: a thread has ended, and its times are gone */
+    /* `now` is smaller if a thread has ended since: the sum no longer contains its times */
+    return now > before ? now - before : 0;
 }
 
 static void load_end(struct load_meter *meter)

@@ -27,7 +27,8 @@ void objects_tell_faults(void)
     tells_faults = true;
 }
 
-/* Prints what happened in the current call into an object; without stdio, because a signal handler calls it. */
+/* Reports that the current call into an object did what `did` says. Does not use stdio, because a signal handler calls
+ * it. */
 static void tell_call(const char *did)
 {
     enum { PART_MAX = 200 };
@@ -62,7 +63,7 @@ static const struct {
     {SIGABRT, "it has died by SIGABRT"},
 };
 
-/* The handler is reset when it runs, so that raise() has the signal's default effect. */
+/* The signal has its default effect again while its handler runs, so raise() ends the process. */
 static void tell_fault(int signal)
 {
     for (size_t i = 0; called != NULL && i < sizeof faults / sizeof *faults; i++)
@@ -90,7 +91,8 @@ static void watch_objects(void)
         sigaction(faults[i].signal, &action, NULL);
 }
 
-/* An ELF file is truncated if its segments end beyond it: then dlopen() would crash. */
+/* Returns whether an ELF file was truncated: its segments end beyond the end of the file. dlopen() would crash on
+ * it. */
 static bool is_cut_short(const char *path)
 {
     ElfW(Ehdr) header;
@@ -216,7 +218,8 @@ void *object_find_python(const struct object_kind *kind, const char *name, const
         return refuse_in_one_file(kind, name, error);
     if (find_python(kind, name, path, error) < 0)
         return NULL;
-    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* global: extension modules of Python need its symbols */
+    /* RTLD_GLOBAL, because extension modules of Python need the module's symbols */
+    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (module == NULL) {
         object_refuse(kind, name, path, error);
         return NULL;

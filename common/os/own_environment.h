@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment with which this process was started. While a job of a set runs, `environ` is the job's, but the
+/* The environment with which this process was started. While a job of a set runs, `environ` belongs to the job, but the
  * process still takes facts about itself and its node from its own environment. */
 #pragma once
 

@@ -69,7 +69,7 @@ static void put_row(FILE *out, enum hdss_type type, const void *row, uint64_t co
     }
 }
 
-/* Write errors are detected when the caller closes the file. */
+/* Ignores write errors, because the caller detects them when it closes the file. */
 static int csv_convert(FILE *out, const char *path, struct rows *rows, struct error *error)
 {
     (void)path;

@@ -11,15 +11,15 @@
 #define RESULTS_HEADER_MAX 512
 
 struct results_format {
-    const char *extension; /* with dot, lower case */
+    const char *extension; /* with the dot, in lower case */
 
-    /* Checks that the format can hold the results; `path` is for errors. NULL: it can hold all results. */
+    /* Checks that the format can hold the results. Errors name `path`. NULL: the format can hold all results. */
     int (*check)(const char *path, const struct hdss_loop *loop, struct error *error);
 
-    /* Makes the header of a file that is written in place and returns its length. NULL: no header. */
+    /* Makes the header of a file that is written in place, and returns its length. NULL: the file has no header. */
     size_t (*header)(const struct hdss_loop *loop, char header[RESULTS_HEADER_MAX]);
 
-    /* Writes the final file from the rows; `path` is for errors. NULL: the file is written in place. */
+    /* Writes the final file from the rows. Errors name `path`. NULL: the file is written in place. */
     int (*convert)(FILE *out, const char *path, struct rows *rows, struct error *error);
 };
 

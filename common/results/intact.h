@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Checks that the open file still has a name and at least `bytes`. */
+/* Checks that the open file still has a name, and is at least `bytes` long. */
 int intact_check(int fd, const char *path, uint64_t bytes, struct error *error);
 
-/* Like intact_check(), before a write; at most once a second, because parallel file systems ask all writers for the
- * size. */
+/* Like intact_check(); call it before each write. Checks at most once a second, because a parallel file system asks all
+ * writers for the size. */
 int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *error);
 
 int intact_check_name(int fd, const char *path, struct error *error);

@@ -15,7 +15,8 @@ struct partial {
 
 int partial_init(struct partial *partial, const char *path, struct error *error);
 
-/* Creates a new file in place of leftovers of an earlier run. Does not follow links. NULL with errno. */
+/* Creates the temporary file, after it has removed a file that an earlier run may have left there. Does not follow
+ * links. Returns NULL with errno on failure. */
 FILE *partial_open(const struct partial *partial);
 
 int partial_keep(const struct partial *partial);

@@ -231,8 +231,8 @@ int parts_create(const char *path, const struct hdss_loop *loop, int *lock, stru
     return result;
 }
 
-/* Returns at least `run`, and at least the highest run that has a part: if `run` is damaged, a number must not be
- * used twice. */
+/* Returns the larger of `run` and the highest number of a run that has a part. If the file `run` is damaged, its number
+ * may be too low, and the number of an earlier run must not be used again. */
 static uint32_t latest_run(const char *path, uint32_t run)
 {
     char folder[PATH_MAX];
@@ -272,7 +272,7 @@ int parts_find(const char *path, const struct hdss_loop *loop, int *lock, struct
     return find_run(path, loop, true, lock, error);
 }
 
-/* Missing parts are detected when they are joined. */
+/* Does not look for missing parts: they are detected when the parts are joined. */
 int parts_look_again(const char *path, int lock, struct error *error)
 {
     char file[PATH_MAX];

@@ -5,10 +5,10 @@
  * A file is a sequence of entries, each a head and a block (proto/block.h):
  *     "HDSB"  u32 run  u64 first  u64 iterations  u64 bytes of the block  u64 checksum of the block  u64 of the head
  *
- * Files are only appended to, and each run of a job has its own, RUN-RANK, so that a resumed run overwrites nothing.
- * Nothing from the first incomplete entry on is used. An iteration may be in several entries, after a rank was lost and
- * another one repeated its work; then one of the latest run counts. The file `run` contains the number of the run and
- * is locked by its leading rank. */
+ * Files are only appended to. Each run of a job has its own files, named RUN-RANK, so a resumed run overwrites nothing.
+ * The rest of a file is ignored from its first incomplete entry on. If a rank was lost and another rank has repeated
+ * its work, an iteration may be in several entries; then an entry of the latest run counts. The file `run` contains the
+ * number of the run and is locked by its leading rank. */
 #pragma once
 
 #include "common/results/results.h"
@@ -28,8 +28,9 @@ struct part_head {
 
 bool part_head_get(struct part_head *head, const unsigned char in[PART_HEAD_BYTES]);
 
-/* Writes the path of the stream with this ending into `file`, and returns it. The ending is appended to the output's
- * name, or replaces its .out. */
+/* Writes the path of the final file of a stream into `file`, and returns `file`. The path is `path` with `ending`
+ * appended. If `path` ends with ".out" and `ending` is another word with a dot, such as ".err", `ending` replaces
+ * ".out". */
 const char *parts_stream_file(const char *path, const char *ending, char file[PATH_MAX]);
 
 /* These work like the functions of similar names in results.h. */
@@ -48,17 +49,17 @@ int parts_write(struct results_sink *sink, uint64_t first, uint64_t count, const
 int parts_sync(struct results_sink *sink, struct error *error);
 void parts_remove(const char *path);
 
-/* Receives iterations in order: `count` iterations of the block from index `from` on; the first is iteration
- * `first`. */
+/* Receives `count` iterations of a block, from index `from` in the block on. Calls are in the order of iterations.
+ * `first` is the number of the first iteration. */
 typedef int parts_taker(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                         struct error *error);
 
-/* Passes all parts to `take`, or only entries that overlap `among`, unless that is NULL. `by_heads`: also passes
- * entries whose blocks are invalid, with block NULL. */
+/* Passes the iterations of all parts to `take`. If `among` is not NULL, only entries that overlap it are passed. If
+ * `by_heads`, entries with an invalid block are passed too, with block NULL. */
 int parts_sweep(const char *path, const struct hdss_loop *loop, const struct ranges *among, bool by_heads,
                 parts_taker *take, void *context, struct error *error);
 
-/* "RUN-RANK" with NUL. */
+/* Size of the name "RUN-RANK" with NUL. */
 #define PART_NAME_MAX 24
 
 struct part_file {
@@ -76,7 +77,8 @@ int parts_take_back(const char *path, const struct hdss_loop *loop, struct range
 
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* Adds iterations of `done` to `found` if they meet the condition. Sets `digest` to the sum for sound iterations. */
+/* Adds the iterations of `done` that meet the condition `wanted` to `found`. Sets `digest` to the sum of the digests of
+ * sound iterations. */
 enum parts_wanted {
     PARTS_SOUND,
     PARTS_WITH_HEAD, /* the entry has a valid head; its data may be invalid */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joining parts: writes the streams of all iterations in order. */
+/* Joins parts: writes the streams of all iterations in order. */
 #include "common/metrics/reasons.h"
 #include "common/metrics/task_log.h"
 #include "common/results/parts.h"
@@ -21,7 +21,7 @@ struct stream {
 struct join {
     const char *path;
     const struct hdss_loop *loop;
-    struct range whole; /* iterations that must exist; count 0: none must */
+    struct range whole; /* iterations that must exist; if the count is 0, none must exist */
     uint64_t next;
     struct ranges *failed;
     struct reasons *reasons;

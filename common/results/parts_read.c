@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Larger buffers are freed before the next block. */
+/* A buffer larger than this is freed before the next block is loaded. */
 #define ROOM_KEPT (4u << 20)
 
 void parts_reader_init(struct parts_reader *reader, const char *path, unsigned streams)

@@ -18,23 +18,27 @@ struct parts_reader {
     unsigned char *bytes;
     uint64_t room;
     bool is_loaded;
-    uint32_t loaded_file; /* file index of the loaded block; `loaded_at`: its offset in the file */
+    /* index of the file that has the loaded block; `loaded_at`: offset of that block in the file */
+    uint32_t loaded_file;
     uint64_t loaded_at;
 };
 
 void parts_reader_init(struct parts_reader *reader, const char *path, unsigned streams);
 void parts_reader_fini(struct parts_reader *reader);
 
-/* Lists the files. Known files keep their indices, new files are appended. A missing folder counts as empty. */
+/* Lists the files. Files that are known already keep their indices, and new files are appended. If the folder is
+ * missing, there are no files. */
 int parts_reader_list(struct parts_reader *reader, struct error *error);
 
 int parts_reader_size(struct parts_reader *reader, uint32_t file, uint64_t *size, struct error *error);
 
-/* Reads the head at `at` of a file of `size` bytes. Returns 1, 0 if there is no whole entry (yet), or -1. */
+/* Reads the head at offset `at` of a file of `size` bytes. Returns 1, 0 if the file has no complete entry there (yet),
+ * or -1. */
 int parts_reader_head(struct parts_reader *reader, uint32_t file, uint64_t at, uint64_t size, struct part_head *head,
                       struct error *error);
 
-/* Loads the block at `at` into reader->block until the next load. Returns 1, 0 if it does not match `head`, or -1. */
+/* Loads the block of the entry at `at` into reader->block, where it stays until the next load. Returns 1, 0 if the
+ * block does not match `head`, or -1. */
 int parts_reader_load(struct parts_reader *reader, uint32_t file, uint64_t at, const struct part_head *head,
                       struct error *error);
 

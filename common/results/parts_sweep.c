@@ -2,7 +2,7 @@
 /* Reads parts in the order of iterations: see parts.h.
  *
  * All heads are read first. Almost always entries do not overlap, and each block is read once, in order. If some
- * overlap, those of the latest run have priority, then the later entries of a file. */
+ * overlap, entries of a later run have priority, and among entries of one file the later ones. */
 #include "common/results/parts.h"
 
 #include "common/results/parts_read.h"
@@ -11,7 +11,8 @@
 
 #include <stdlib.h>
 
-/* This is small, because each of millions of tasks has an entry; the rest of a head is read again with its block. */
+/* The structure is small, because each of millions of tasks may have an entry. The rest of a head is read again
+ * together with its block. */
 struct entry {
     uint64_t first, at;
     uint32_t count, file, run;
@@ -25,7 +26,7 @@ struct piece {
 struct sweep {
     const struct hdss_loop *loop;
     const struct ranges *among;
-    struct ranges *there; /* receives the iterations, and no entries are stored; NULL: entries are stored */
+    struct ranges *there; /* if not NULL, receives the iterations, and no entries are stored */
     struct parts_reader reader;
     struct entry *entries;
     size_t count, capacity;

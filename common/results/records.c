@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of fixed-size records: see records.h. Writers neither seek nor lock: each range has its place, so any
- * number of ranks write one file at the same time. The leading rank locks it against other runs. */
+/* Output of fixed-size records: see records.h. Writers neither seek nor lock: each range of iterations has a fixed
+ * position in the file, so any number of ranks can write one file at the same time. The leading rank locks the file
+ * against other runs. */
 #include "common/results/records.h"
 
 #include "common/os/files.h"
@@ -41,7 +42,7 @@ static void written_path(const char *path, const struct results_format *format, 
     snprintf(written, PATH_MAX, "%s%s", path, format->convert != NULL ? ".records" : "");
 }
 
-/* HDSS does not follow links at names that it has chosen; it follows a link that the user names. */
+/* A link at a name that HDSS has chosen must not be followed. A link that the user has named is followed. */
 static int link_flag(const struct results_format *format)
 {
     return format->convert != NULL ? O_NOFOLLOW : 0;
@@ -203,7 +204,7 @@ int records_look_again(const char *path, const struct hdss_loop *loop, int lock,
     if (!is_regular(lock))
         return 0;
     written_path(path, format, written);
-    /* opening makes a network file system ask its server */
+    /* Opens the file although `lock` is open: this makes a network file system ask its server for the current state. */
     int fd = open(written, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link_flag(format));
     int result = intact_check_name(lock, written, error);
     if (result == 0)

@@ -2,8 +2,8 @@
 /* Fixed-size records: one file, written in place by all collecting ranks. Internal interface between the files of
  * common/results.
  *
- * The place of a record follows from its iteration. The file's extension selects the format. The functions correspond
- * to those in results.h. */
+ * The position of a record in the file follows from its iteration. The file's extension selects the format. The
+ * functions correspond to those in results.h. */
 #pragma once
 
 #include "common/results/results.h"

@@ -28,5 +28,6 @@ void rows_close(struct rows *rows);
 
 void rows_rewind(struct rows *rows);
 
-/* Sets `row` to the next row of `columns` elements, valid until the next call; NULL after the last row. */
+/* Sets `row` to the next row, which has `columns` elements and is valid until the next call. Sets it to NULL after the
+ * last row. */
 int rows_next(struct rows *rows, const void **row, struct error *error);

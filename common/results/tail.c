@@ -13,18 +13,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Smaller blocks are not freed: punching holes takes time and frees only whole pages. */
+/* The disk space of smaller blocks is not freed: punching a hole takes time, and only whole pages become free. */
 #define RELEASE_BYTES (64u << 10)
 
 struct results_tail {
     struct parts_reader reader;
-    uint64_t *ends; /* [count] the offset in each file up to which entries were returned; owned */
+    uint64_t *ends; /* [count] for each file, the offset behind the last returned entry; owned */
     size_t count, capacity;
     bool looks;
     uint32_t file;
     uint64_t size;
     uint64_t first, corrupted;
-    int stale; /* descriptor of the folder of an earlier run, which is ignored; -1: none */
+    /* Descriptor of the folder of an earlier run; while the path leads to that folder, its parts are ignored. -1: no
+     * such folder. */
+    int stale;
 };
 
 static int tail_no_memory(struct error *error)
@@ -55,7 +57,7 @@ struct results_tail *results_tail_begin(const char *path, unsigned streams, bool
     }
     *tail = (struct results_tail){.stale = -1};
     parts_reader_init(&tail->reader, path, streams);
-    if (!resumes) /* while the folder is open, its inode number is not reused */
+    if (!resumes) /* An open folder keeps its inode number, so that a new folder at the same path has another number. */
         tail->stale = open(tail->reader.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return tail;
 }
@@ -92,7 +94,7 @@ static int take_next(struct results_tail *tail, bool last, struct results_entry 
         if (good <= 0)
             return good;
         good = parts_reader_load(&tail->reader, place.file, place.at, &head, error);
-        if (good < 0 || (good == 0 && !last)) /* on a network file system the bytes may arrive a moment later */
+        if (good < 0 || (good == 0 && !last)) /* The bytes may still arrive later on a network file system. */
             return good;
         *end = part_end(place.at, &head);
         tail->corrupted += good == 0;

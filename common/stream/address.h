@@ -11,7 +11,7 @@
 #define STREAM_ADDRESS_TEXT_MAX (ADDRESS_TEXT_MAX + sizeof "unix:")
 
 struct stream_address {
-    char path[STREAM_PATH_MAX]; /* of the socket; empty: TCP at `port` */
+    char path[STREAM_PATH_MAX]; /* path of a Unix socket; empty: the address is the TCP port `port` */
     struct address port;
 };
 

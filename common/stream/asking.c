@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that query munge: see asking.h. Caller and thread share the struct, and the last to release it frees it.
- * The thread writes the answer before it writes to the eventfd, which passes the answer to the caller. */
+/* Threads that query munge: see asking.h. The caller and the thread share the struct, and whichever releases it last
+ * frees it. The thread stores the answer before it writes to the eventfd; the caller reads the eventfd before it reads
+ * the answer. */
 #include "common/stream/asking.h"
 
 #include <pthread.h>

@@ -14,11 +14,11 @@ struct tls;
 struct tls_session;
 
 enum channel_result {
-    CHANNEL_READS = -1,  /* call again when the socket is readable */
-    CHANNEL_WRITES = -2, /* call again when the socket is writable */
+    CHANNEL_READS = -1,  /* call the function again when the socket is readable */
+    CHANNEL_WRITES = -2, /* call the function again when the socket is writable */
     CHANNEL_BROKEN = -3,
     CHANNEL_FAILED = -4, /* the peer violated TLS or has another key */
-    CHANNEL_WAITS = -5,  /* only from channel_handshake(): call again when channel_awaits() is readable */
+    CHANNEL_WAITS = -5,  /* only from channel_handshake(): call it again when channel_awaits() is readable */
 };
 
 struct channel {
@@ -28,27 +28,29 @@ struct channel {
     struct greeting *greeting; /* owned; NULL if there is no greeting, and after the handshake */
 };
 
-/* Takes over the socket, with TLS unless `tls` is NULL. -1: out of memory; then the caller keeps the socket. */
+/* Takes over the socket, with TLS unless `tls` is NULL. Returns -1 if memory runs out; then the caller keeps the
+ * socket. */
 int channel_init(struct channel *channel, const struct stream_world_ops *ops, int fd, struct tls *tls);
 void channel_fini(struct channel *channel);
 
 void channel_greet(struct channel *channel, struct greeting *greeting);
 
-/* Continues the greeting and the TLS handshake. Returns 0 after both, or a channel_result; CHANNEL_FAILED comes with
- * an error. */
+/* Continues the greeting and the TLS handshake. Returns 0 when both are complete, otherwise a channel_result. `error`
+ * is set if the result is CHANNEL_FAILED. */
 int channel_handshake(struct channel *channel, struct error *error);
 
 int channel_awaits(const struct channel *channel);
 
-/* Both return the number of bytes transferred, at least 1, or a channel_result. TLS may buffer written bytes: see
- * channel_flush(). */
+/* Both return the number of bytes transferred (at least 1), or a channel_result. With TLS, written bytes may stay in a
+ * buffer until channel_flush(). */
 ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size);
 ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_t size);
 
 int channel_flush(struct channel *channel);
 
-/* Returns whether the last channel_read() received bytes from the socket, even if it returned none. */
+/* Returns whether the last channel_read() received bytes from the socket, even if they were not enough to return
+ * any. */
 bool channel_has_heard(const struct channel *channel);
 
-/* Returns whether buffered bytes can be read although the socket may not become readable. */
+/* Returns whether channel_read() would return bytes from its buffers. The socket may not become readable for them. */
 bool channel_has_more(const struct channel *channel);

@@ -54,7 +54,8 @@ void connection_close(struct connection *connection)
         connection_free(connection);
 }
 
-/* Delays connection_free() while a function runs. Returns true if an outer function does so already. */
+/* Delays connection_free() while a function of this file runs. Returns true if a caller of that function delays it
+ * already. */
 static bool begin_work(struct connection *connection)
 {
     const bool was_busy = connection->is_busy;
@@ -202,7 +203,8 @@ static void read_all(struct connection *connection)
         pack_input(connection);
         const ssize_t count = channel_read(&connection->channel, connection->input + connection->input_end,
                                            connection->input_capacity - connection->input_end);
-        /* The rest of a TLS record may take long to arrive. */
+        /* Part of a TLS record shows that the peer lives, although channel_read() may return no bytes until the rest
+         * arrives. */
         if (count > 0 || channel_has_heard(&connection->channel))
             connection->heard_ns = world_now(connection->world);
         if (count == CHANNEL_READS)
@@ -302,7 +304,7 @@ static void on_writable(void *context)
     else if (connection->state == CONNECTION_OPEN)
         pump(connection);
     if (connection->state == CONNECTION_OPEN && connection->channel.tls != NULL && !connection->is_paused)
-        read_all(connection); /* TLS may have waited to write before it could read */
+        read_all(connection); /* the last read may have stopped because TLS had to write first */
     end_work(connection, was_busy);
 }
 
@@ -349,8 +351,8 @@ struct connection *connection_new(struct stream_world *world, int fd, bool is_tc
         return NULL;
     }
     ops->prepare(fd, is_tcp, connection->name);
-    /* Without TLS the socket is writable and open at once, but the user must not be called before this function
-     * returns. */
+    /* Without TLS the connection could be opened at once. But callbacks of the user must not run before this function
+     * has returned. */
     wait_to_write(connection, true);
     if (!is_connecting)
         watch_on(connection, connection->readable);

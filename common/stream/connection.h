@@ -28,8 +28,8 @@ struct connection_user {
     /* May close the connection. */
     enum connection_verdict (*receive)(struct connection *connection, void *context, const struct frame_head *head,
                                        const unsigned char *body, struct error *error);
-    /* Called when the connection is over; the callee must close it. `why`: what the peer did wrong; NULL: the
-     * connection broke. */
+    /* Called when the connection is over; this callback must close it. `why` says how the peer violated the protocol.
+     * NULL: the connection broke. */
     void (*ended)(struct connection *connection, void *context, const char *why);
 };
 
@@ -42,7 +42,7 @@ struct connection {
     const struct connection_user *user;
     void *context;
     struct stream_watch *readable, *writable;
-    /* Watches the descriptor, besides the socket, for which the handshake waits; owned; may be NULL. */
+    /* Watches the descriptor, other than the socket, for which the handshake waits; owned; may be NULL. */
     struct stream_watch *awaited;
     bool is_busy;
     bool is_paused;
@@ -50,9 +50,9 @@ struct connection {
     unsigned char *input;
     size_t input_begin, input_end, input_capacity;
     struct fifo output;
-    struct session *session; /* its frames are written after `output`; borrowed; NULL until there is a session */
+    struct session *session; /* its frames are written after `output`; borrowed; NULL if there is no session yet */
     uint64_t heard_ns, sent_ns;
-    uint64_t number; /* number among the accepted connections, from 1; 0: this end has connected */
+    uint64_t number; /* position in the order of accepted connections, from 1; 0: this end has opened the connection */
     int refusal;
     char name[ENDPOINT_NAME_MAX];
 };
@@ -67,11 +67,12 @@ void connection_give(struct connection *connection, const struct connection_user
 
 int connection_widen(struct connection *connection, size_t body_bytes);
 
-/* Sends a frame that belongs to no session; a session must have nothing to write. -1: out of memory. The connection
- * may be over afterwards; this is also true for the next functions. */
+/* Sends a frame that belongs to no session. If the connection has a session, all frames of the session must have been
+ * written. Returns -1 if memory runs out. The connection may have ended when this function returns, and the same is
+ * true for the functions below. */
 int connection_send(struct connection *connection, enum frame_type type, const unsigned char *body, size_t size);
 
-/* Sends an acknowledgement if no other frame will carry it. */
+/* Sends an acknowledgement, unless another frame that waits for output will carry it. */
 void connection_beat(struct connection *connection);
 
 void connection_pump(struct connection *connection);

@@ -11,11 +11,11 @@
 
 struct endpoint_file {
     dev_t device;
-    ino_t inode; /* 0: no file */
+    ino_t inode; /* 0: the socket has no file */
 };
 
-/* Listens without blocking and sets the actual port. Returns the socket, which the caller owns, and its `file`, or
- * -1. */
+/* Opens a socket that listens without blocking, and sets the actual port in `address`. Returns the socket, which the
+ * caller owns, or -1. Sets `file` for a Unix socket. */
 int endpoint_listen(struct stream_address *address, struct endpoint_file *file, struct error *error);
 
 void endpoint_unlink(const struct stream_address *address, const struct endpoint_file *file);
@@ -31,14 +31,15 @@ struct endpoint_target {
 /* Resolves the address, which may take long. */
 int endpoint_resolve(struct endpoint_target *target, const struct stream_address *address, struct error *error);
 
-/* Begins to connect to the next address. Returns the socket, which the caller owns and which becomes writable when
- * it is connected, or -1 with errno. */
+/* Begins to connect to the next address of the target. Returns a socket, which the caller owns, or -1 with errno. The
+ * socket becomes writable when it is connected. */
 int endpoint_connect(struct endpoint_target *target);
 
 int endpoint_connected(int fd);
 
 bool endpoint_is_own(int fd, uid_t *user);
 
-/* Makes a connected socket send without delay, and writes the peer's name. */
+/* Makes a TCP socket send without delay. Writes the address of the peer into `name`, or "this machine" for a Unix
+ * socket. */
 #define ENDPOINT_NAME_MAX 64
 void endpoint_prepare(int fd, bool is_tcp, char name[ENDPOINT_NAME_MAX]);

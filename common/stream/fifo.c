@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See fifo.h. If there is no room at the end, the used part is moved to the front if that frees half of the block;
- * otherwise the block is doubled. So each byte is moved at most once on average, and the used part is always
- * contiguous and can be written to a socket. */
+/* See fifo.h. If there is no room at the end, the used part is moved to the front, provided that this frees half of the
+ * block; otherwise the block is doubled. So each byte is moved at most once on average, and the used part is always
+ * contiguous and can be written to a socket in one piece. */
 #include "common/stream/fifo.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FIFO_LEAST 4096
-/* Larger empty blocks are freed. */
+/* An empty block larger than this is freed. */
 #define FIFO_KEPT (4u << 20)
 
 void fifo_init(struct fifo *fifo)

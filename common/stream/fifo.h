@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A byte queue in growing memory that is reused: after it has grown, appending does not allocate. */
+/* A byte queue whose memory grows and is reused: when it is large enough, appending does not allocate. */
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +17,8 @@ size_t fifo_size(const struct fifo *fifo);
 /* Returns the used bytes, valid until the next append or drop. */
 unsigned char *fifo_first(const struct fifo *fifo);
 
-/* Appends `size` >= 1 bytes, which the caller writes. NULL if memory runs out; then the queue is unchanged. */
+/* Makes room for `size` >= 1 bytes at the end, which the caller must write to the returned address. Returns NULL, and
+ * changes nothing, if memory runs out. */
 unsigned char *fifo_append(struct fifo *fifo, size_t size);
 
 void fifo_drop(struct fifo *fifo, size_t size);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The greeting before TLS, in which a pod without the key of the set sends a munge credential: see PROTOCOL.md, "Who
- * may connect". The listening end distinguishes a greeting from TLS by the first byte. It does not answer a bad
- * credential: TLS continues without its key and fails as for any wrong key. */
+ * may connect". The listening end distinguishes a greeting from TLS by the first byte. If a credential is bad, the
+ * listening end does not say so: it continues with TLS, but without the credential's key, and TLS fails as it does for
+ * any wrong key. */
 #pragma once
 
 #include "common/stream/asking.h"
@@ -16,11 +17,11 @@
 struct stream_world_ops;
 
 struct greeting {
-    bool brings; /* this end connects and sends the greeting; false: it receives a greeting */
+    bool brings; /* this end connects and sends the greeting; false: this end receives a greeting */
     bool is_over;
     bool has_key;
     unsigned char key[STREAM_KEY_BYTES];
-    struct error refusal; /* the error if TLS fails; empty: a general error */
+    struct error refusal; /* error that is reported if TLS fails; empty: a general error is reported */
     struct asking *asking;
     size_t done, size;
     unsigned char bytes[FRAME_GREETING_BYTES + CREDENTIAL_MAX + 1];
@@ -28,8 +29,8 @@ struct greeting {
 
 struct greeting *greeting_new(bool brings);
 
-/* Continues the greeting. Returns 0 when it is over, or a channel_result; CHANNEL_FAILED comes with an error. After
- * CHANNEL_WAITS call it again when the descriptor of `asking` is readable. */
+/* Continues the greeting. Returns 0 when it is over, otherwise a channel_result. `error` is set if the result is
+ * CHANNEL_FAILED. After CHANNEL_WAITS, call it again when the descriptor of `asking` is readable. */
 int greeting_go_on(struct greeting *greeting, const struct stream_world_ops *ops, int fd, struct error *error);
 
 void greeting_free(struct greeting *greeting);

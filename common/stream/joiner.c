@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The joining end: tries to connect until it is welcomed or refused or the time is over, and reconnects with the
- * token of its session after its connection has broken. Attempts are spaced because the listening end may be away
- * for some time. */
+/* The joining end: tries to connect until it is welcomed or refused, or its time is over. If its connection breaks
+ * later, it reconnects with the token of its session. There is a pause between two attempts, because the listening end
+ * may be away for some time. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define NS_PER_MS 1000000
-/* After this many missed beats the peer counts as silent. */
+/* The peer counts as silent after this many beats have failed to arrive. */
 #define BEATS_OF_SILENCE 4
 
 static struct peer *joined_peer(const struct streams *streams)
@@ -72,7 +72,7 @@ static void send_hello(struct connection *connection, void *context)
         memcpy(hello.token, peer->token, sizeof hello.token);
         hello.received = peer->session.received;
     } else
-        joiner->deadline_ns = STREAM_NEVER; /* the answer may take until the end of the patience */
+        joiner->deadline_ns = STREAM_NEVER; /* from now on `until_ns` is the only deadline for the answer */
     frame_hello_encode(&hello, body);
     joiner->beaten_ns = streams_now(streams);
     streams_wake(streams, joiner->beaten_ns + streams->times.beat_ns);
@@ -219,9 +219,9 @@ void joiner_lost(struct streams *streams)
         try_later(streams);
 }
 
-/* Sends BEATs while a new pod waits for the answer to its HELLO, and returns when the next BEAT is due. A returning
- * pod sends none: its answer comes in the next turn of the set, and a BEAT without a session acknowledges no frames,
- * which would violate the protocol. */
+/* Sends BEATs while a new pod waits for the answer to its HELLO, and returns when the next BEAT is due. A returning pod
+ * sends no BEATs. It gets its answer soon, in the next turn of the set's event base. Besides, it has frames to
+ * acknowledge, and a BEAT without a session would acknowledge none, which would violate the protocol. */
 static uint64_t beat_while_waiting(struct streams *streams, uint64_t now)
 {
     struct joiner *joiner = streams->joiner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The listening end. A connection is a stranger until its HELLO has arrived; strangers without a HELLO get no
- * answer. Their number, memory and time are limited. If all places are taken, a new stranger replaces the oldest
- * stranger without a HELLO, so that silent strangers cannot keep pods out. */
+/* The listening end. A connection counts as a stranger until its HELLO has arrived. A stranger that sends no HELLO gets
+ * no answer. Number, memory and time of strangers are limited. If there is no place for a new stranger, it replaces the
+ * oldest stranger that has not sent a HELLO, so that silent strangers cannot keep pods out. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define NS_PER_MS 1000000
-/* Pause after the descriptors were exhausted. */
+/* If the process has run out of descriptors, no connections are accepted for this time. */
 #define LISTEN_AGAIN_NS UINT64_C(1000000000)
 
 static struct stranger *stranger_new(struct streams *streams)
@@ -93,7 +93,8 @@ static struct peer *find_by_token(const struct streams *streams, const unsigned 
     return NULL;
 }
 
-/* Returns whether the peer has already returned by a faster connection. A peer makes one attempt at a time. */
+/* Returns whether the HELLO is out of date, because the peer has returned by a newer connection in the meantime. A peer
+ * makes only one attempt at a time, so the newest attempt counts. */
 static bool is_out_of_date(const struct peer *peer, const struct connection *connection,
                            const struct frame_hello *hello)
 {

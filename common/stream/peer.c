@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a peer: it asks, stays while connections come and go, and ends. Its session survives its connections.
- * Events of a peer are recorded here and returned by streams_poll() after the earlier messages of this peer, but
- * independently of other peers. Invariant: no message comes from the peer after an event was recorded. */
+/* The life of a peer: it asks to join, stays while its connections come and go, and ends. Its session outlives its
+ * connections. Events of a peer are recorded here; streams_poll() returns each event after the messages that the same
+ * peer has sent before, but independently of other peers. Invariant: after an event was recorded, no further message
+ * comes from the peer. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -134,7 +135,8 @@ static void end_peers_connection(struct connection *connection, void *context, c
         return;
     }
     const uint64_t now = streams_now(streams);
-    /* the connection may have been closed because this end was silent */
+    /* The peer gets the full grace time if it was silent, or if it may have closed the connection because this end was
+     * stopped. Otherwise it gets the shorter time for a closed connection. */
     const bool has_patience = peer->is_silent || streams_have_stood(streams, now);
     peer->gone_ns = now + (has_patience ? streams->setup.grace_ns : streams->setup.closed_ns);
     peer->is_silent = false;
@@ -218,7 +220,8 @@ static uint64_t keep_alive(struct peer *peer, uint64_t now)
     struct connection *connection = peer->connection;
     if (connection->is_paused)
         connection->heard_ns = now;
-    if (now >= connection->heard_ns + times->silence_ns) { /* unread input may be waiting behind other peers */
+    /* input may be waiting unread, because other peers were served first */
+    if (now >= connection->heard_ns + times->silence_ns) {
         connection_look(connection);
         if (peer->connection != connection)
             return now;
@@ -253,7 +256,8 @@ uint64_t peer_tick(struct peer *peer, uint64_t now)
         return STREAM_NEVER;
     if (peer->connection != NULL)
         return keep_alive(peer, now);
-    if (now < peer->gone_ns) /* regular ticks detect whether this end was stopped */
+    /* even before `gone_ns` this function must run regularly, to detect whether this end was stopped */
+    if (now < peer->gone_ns)
         return earlier_ns(peer->gone_ns, now + peer->streams->times.beat_ns);
     peer_end(peer, true, STREAM_LOST);
     return STREAM_NEVER;

@@ -19,21 +19,21 @@ struct tls;
 
 #define STRANGERS_MAX    64
 #define STREAM_PEERS_MAX (1u << 16)
-/* Limit of the bytes that wait for streams_poll(): above it nothing is read. */
+/* If more bytes than this wait for streams_poll(), no more input is read. */
 #define INBOX_MAX ((size_t)4 << 20)
 
 struct stream_times {
-    uint64_t beat_ns;    /* pause in output before a BEAT is sent */
-    uint64_t silence_ns; /* pause in input after which a connection counts as broken */
+    uint64_t beat_ns;    /* a BEAT is sent if nothing else was sent for this time */
+    uint64_t silence_ns; /* a connection counts as broken if nothing was received for this time */
     uint64_t hello_ns;
 };
 
 #define STREAM_BEAT_NS    UINT64_C(250000000)
 #define STREAM_SILENCE_NS UINT64_C(1000000000)
 #define STREAM_HELLO_NS   UINT64_C(3000000000)
-/* Time limits of reconnection: the first attempt may take STREAM_RETURN_NS, each further attempt twice as long, up
- * to STREAM_RETURN_MOST_NS. The other end waits STREAM_CLOSED_NS for a peer with a closed connection, so that a
- * second attempt begins within that time. */
+/* Time limits for attempts to reconnect. The first attempt may take STREAM_RETURN_NS, each further attempt twice as
+ * long as the one before, up to STREAM_RETURN_MOST_NS. STREAM_RETURN_NS is a quarter of STREAM_CLOSED_NS, for which the
+ * other end waits after a connection was closed, so that a second attempt begins within that time. */
 #define STREAM_RETURN_NS      (STREAM_CLOSED_NS / 4)
 #define STREAM_RETURN_MOST_NS STREAM_HELLO_NS
 #define STREAM_RETRY_LEAST_NS UINT64_C(50000000)
@@ -57,10 +57,10 @@ struct peer {
     struct session session;
     struct connection *connection; /* owned; NULL: the connection is broken */
     uint64_t newest;
-    uint64_t gone_ns; /* if the connection is broken, when the grace time ends */
+    uint64_t gone_ns; /* end of the grace time, if the connection is broken */
     uint64_t beaten_ns;
     bool is_silent;
-    /* number of its messages and data that wait for streams_poll(); if is_due, the event `due` follows them */
+    /* how many messages and data of this peer wait for streams_poll(); if is_due, the event `due` follows after them */
     size_t kept;
     bool is_due;
     enum stream_event_type due;
@@ -71,7 +71,7 @@ struct peer {
     bool is_dropped;
 };
 
-/* A connection that has sent no HELLO yet, or that was refused and may still read the reason. */
+/* A connection that has not sent a HELLO yet, or that was refused and must still have time to read the reason. */
 struct stranger {
     struct stranger *next, **link;
     struct streams *streams;
@@ -99,7 +99,7 @@ struct joiner {
     struct stream_lineup lineup;
     struct connection *connection;
     uint64_t deadline_ns;
-    uint64_t retry_ns; /* when the next attempt begins; STREAM_NEVER: not planned */
+    uint64_t retry_ns; /* when the next attempt to connect begins; STREAM_NEVER: no attempt is planned */
     uint64_t backoff_ns;
     uint64_t return_ns;
     uint64_t beaten_ns;
@@ -125,7 +125,7 @@ struct streams {
     size_t peer_count, peer_capacity;
     unsigned next_number;
     size_t gone;
-    size_t due; /* number of peers whose event `due` is next, because no message waits before it */
+    size_t due; /* number of peers whose next event is `due`, because no message of theirs waits before it */
     struct fifo inbox;
     struct fifo polled;
     size_t polled_bytes;
@@ -139,7 +139,7 @@ struct streams {
     uint64_t stood_ns;
     uint64_t warned_ns; /* time of the last warning about a stranger; `unwarned` counts strangers since then */
     unsigned unwarned;
-    uint64_t listens_ns; /* when connections are accepted again; 0: now */
+    uint64_t listens_ns; /* when connections are accepted again; 0: they are accepted now */
 };
 
 struct streams *streams_new(const struct streams_setup *setup, struct error *error);
@@ -148,7 +148,7 @@ uint64_t streams_now(const struct streams *streams);
 
 void streams_wake(struct streams *streams, uint64_t at_ns);
 
-/* Returns whether this end was stopped until now, as on a suspended or very busy machine. */
+/* Returns whether this end was not running until now, because the machine was suspended or very busy. */
 bool streams_have_stood(const struct streams *streams, uint64_t now);
 
 int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_type type, const unsigned char *bytes,
@@ -165,10 +165,10 @@ void peer_wait_longer(struct peer *peer, uint64_t now, uint64_t stood_ns);
 
 void peer_take(struct peer *peer, struct connection *connection);
 
-/* Sets the connection over which a WELCOME is sent. Call it before peer_go_on(). */
+/* Takes over the connection over which the peer will get a WELCOME. Call it before peer_go_on(). */
 void peer_greet(struct peer *peer, struct connection *connection);
 
-/* Starts or resumes the session on a greeted connection; `received` as in session_can_resume(). */
+/* Starts or resumes the session on the connection that peer_greet() has got; `received` as in session_can_resume(). */
 void peer_go_on(struct peer *peer, struct connection *connection, uint64_t received);
 
 void peer_end(struct peer *peer, bool is_told, enum stream_event_type told);
@@ -180,12 +180,14 @@ uint64_t peer_tick(struct peer *peer, uint64_t now);
 void stranger_free(struct stranger *stranger);
 void listener_fini(struct listener *listener);
 
-/* Sends REFUSED with the line, and closes the connection after the line was read or time is over. */
+/* Sends a frame REFUSED with the line. Closes the connection after the stranger has read the line or its time is
+ * over. */
 void stranger_refuse(struct streams *streams, struct connection *connection, const char *line);
 
 uint64_t listeners_tick(struct streams *streams, uint64_t now);
 
-/* The steps of streams_join(): begin, wait while joiner_waits(), end. */
+/* The steps of streams_join(): call joiner_begin(), turn the event base while joiner_waits(), then call
+ * joiner_end(). */
 struct streams *joiner_begin(const struct streams_setup *setup, const struct stream_address *address,
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct error *error);
 bool joiner_waits(const struct streams *streams);

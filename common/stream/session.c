@@ -124,7 +124,8 @@ bool session_can_resume(const struct session *session, uint64_t received)
 void session_resume(struct session *session, uint64_t received)
 {
     assert(session_can_resume(session, received));
-    /* Any value is good enough, because acknowledged frames are dropped below. */
+    /* drop_acknowledged() subtracts the dropped bytes from written_to and unbegun_from, which must not become negative.
+     * Both are reset below. */
     session->written_to = session->unbegun_from = fifo_size(&session->kept);
     drop_acknowledged(session, received - session->acknowledged);
     session->written_to = session->unbegun_from = 0;

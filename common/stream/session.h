@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A session makes broken connections harmless. The messages of each direction are numbered implicitly from 1. The
- * sender stores each frame until it is acknowledged; the receiver counts. The head of each frame acknowledges the
- * frames received by its sender. On a new connection both ends exchange their counts, and missing frames are sent
- * again: none is lost or duplicated. No sockets or clocks are used here.
+ * sender stores each frame until it is acknowledged; the receiver counts the frames. The head of each frame also says
+ * how many frames its sender has received; this acknowledges them. On a new connection both ends exchange their counts,
+ * and missing frames are sent again: none is lost or duplicated. No sockets or clocks are used here.
  *
  * Invariant: acknowledged <= whole <= written <= acknowledged + stored frames. */
 #pragma once
@@ -14,16 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* After this much unacknowledged input an acknowledgement is sent without waiting for output. */
+/* If more input than this is unacknowledged, an acknowledgement is sent at once, without waiting for output to carry
+ * it. */
 #define SESSION_ACK_BYTES (64u << 10)
 #define SESSION_KEPT_MAX  ((size_t)1 << 30)
 
 struct session {
     struct fifo kept;
     uint64_t acknowledged;
-    uint64_t written; /* number of frames written completely, on any connection */
-    /* Number of frames that this connection has written completely or need not write; the peer can acknowledge no
-     * more. */
+    uint64_t written; /* number of frames that were written completely, on this or an earlier connection */
+    /* Number of frames that were written completely on this connection, or that need not be written on it. The peer
+     * cannot acknowledge more. */
     uint64_t whole;
     size_t written_to;   /* how many bytes of `kept` this connection has written */
     size_t unbegun_from; /* offset in `kept` of the first frame of which nothing was written */
@@ -34,12 +35,12 @@ struct session {
 void session_init(struct session *session);
 void session_fini(struct session *session);
 
-/* Stores a MESSAGE, DATA or BYE for output. -1 if memory runs out or beyond SESSION_KEPT_MAX; nothing is changed
- * then. */
+/* Stores a MESSAGE, DATA or BYE for output. Returns -1, and changes nothing, if memory runs out or the stored frames
+ * would exceed SESSION_KEPT_MAX. */
 int session_add(struct session *session, enum frame_type type, const unsigned char *bytes, size_t size);
 
-/* Returns the next bytes to write, with acknowledgements filled in, valid until the next call; *size is 0 if there
- * are none. The caller reports by session_wrote() how many bytes it has written. */
+/* Returns the next bytes to write, with the acknowledgements filled in. They are valid until the next call. *size is 0
+ * if there are none. The caller then reports to session_wrote() how many bytes it has written. */
 const unsigned char *session_output(struct session *session, size_t *size);
 
 void session_wrote(struct session *session, size_t size);
@@ -54,7 +55,7 @@ void session_received(struct session *session, size_t size);
 
 bool session_owes(const struct session *session);
 
-/* Drops acknowledged frames. -1 if the head acknowledges frames that were not written. */
+/* Drops acknowledged frames. Returns -1 if the peer acknowledges frames that were not written. */
 int session_acknowledge(struct session *session, uint32_t received);
 
 bool session_can_resume(const struct session *session, uint64_t received);
@@ -62,6 +63,6 @@ bool session_can_resume(const struct session *session, uint64_t received);
 /* Resumes the session on a new connection. `received`: how many frames the peer has received. */
 void session_resume(struct session *session, uint64_t received);
 
-/* Both count the bytes of heads, too. */
+/* The returned numbers of bytes include those of frame heads. */
 size_t session_unacknowledged(const struct session *session);
 size_t session_unwritten(const struct session *session);

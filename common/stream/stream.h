@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams: messages of the protocol between separate launches, over sockets. The supermaster listens; the masters of
- * pods join. streams_poll() returns events in order; there are no callbacks. A peer whose connection breaks may
- * return within the grace time: then no message is lost or duplicated, and the user does not notice. PROTOCOL.md,
- * "Streams", defines the bytes.
+ * pods join. streams_poll() returns events in order; there are no callbacks. A peer whose connection breaks may return
+ * within the grace time: then no message is lost or duplicated, and the user does not notice. PROTOCOL.md, "Streams",
+ * defines the bytes.
  *
- * Streams progress only in turns of the event base. An end without turns for a second counts as silent and is
- * disconnected until it turns again; it ignores the silence of peers during that time. */
+ * Streams make progress only when the event base runs. If the base of an end does not run for a second, the other end
+ * takes it for silent and disconnects it until the base runs again. An end does not count the time in which its own
+ * base did not run as silence of its peers. */
 #pragma once
 
 #include "common/stream/address.h"
@@ -31,85 +32,89 @@ struct streams;
 struct stream_lineup {
     uint32_t workers; /* 1 to 2^20 */
     uint32_t cores;
-    char name[STREAM_NAME_MAX]; /* of its node up to the first dot: one or more graphic ASCII characters */
+    char name[STREAM_NAME_MAX]; /* name of the pod's node up to the first dot; one or more graphic ASCII characters */
 };
 
 struct stream_welcome {
     uint32_t first_rank; /* rank of the pod's master; the workers follow */
-    const char *words;   /* command line for its ranks; each word ends with '\0' */
+    const char *words;   /* the command line for the pod's ranks; each word ends with '\0' */
     size_t words_bytes;
-    bool is_near; /* set for a pod that joined by a Unix socket: the set is on its node */
+    bool is_near; /* for a pod that joined by a Unix socket: the set is on the pod's node */
 };
 
 enum stream_event_type {
-    STREAM_JOINS, /* a pod wants to join: answer with streams_welcome() or streams_refuse(), now or later */
+    STREAM_JOINS, /* a pod wants to join; answer with streams_welcome() or streams_refuse(), now or later */
     STREAM_MESSAGE,
-    STREAM_DATA, /* at the listening end: data of a preceding message */
+    STREAM_DATA, /* at the listening end: data that belong to an earlier message */
     STREAM_LEFT, /* a peer has left in order: no further messages in either direction */
-    /* A peer is lost: it did not return within the grace time, violated the protocol, or left before the answer. No
-     * further messages in either direction. Never comes after streams_part(). */
+    /* A peer is lost: it has not returned within the grace time, has violated the protocol, or has left before it got
+     * an answer. No message follows in either direction. A peer is never reported as lost after streams_part(). */
     STREAM_LOST,
 };
 
 struct stream_event {
     enum stream_event_type type;
     unsigned peer;
-    const unsigned char *bytes; /* of MESSAGE and DATA; valid until the next call */
+    const unsigned char *bytes; /* content of a MESSAGE or DATA; valid until the next call */
     size_t size;
     struct stream_lineup lineup;
 };
 
 struct streams_setup {
     struct event_base *base;
-    struct stream_world *world; /* borrowed, like `base`; NULL: the real world. Tests use other worlds: world.h */
-    /* [STREAM_KEY_BYTES] pre-shared key; NULL: no listening at ports, and joining at ports needs a munge credential */
+    /* borrowed, like `base`; NULL: the real world. Tests use simulated worlds: see world.h */
+    struct stream_world *world;
+    /* [STREAM_KEY_BYTES] the pre-shared key. NULL: no listening at TCP ports, and a pod joins at a TCP port with a
+     * munge credential. */
     const unsigned char *key;
     uint64_t grace_ns;
-    uint64_t closed_ns; /* grace time after a connection was closed, for example because a process has ended */
-    void (*warn)(void *context, const char *line); /* for refused strangers; may be NULL */
+    /* grace time if the peer has closed the connection, for example because its process has ended */
+    uint64_t closed_ns;
+    void (*warn)(void *context, const char *line); /* gets a line about each refused stranger; may be NULL */
     void *context;
 };
 
-/* Opens the listening end at one or more addresses. A Unix socket has mode 0600 and accepts only peers of this user.
- * The error names the failing address. */
+/* Opens the listening end at one or more addresses. A Unix socket has mode 0600, and accepts only peers of this user.
+ * If an address fails, the error names it. */
 struct streams *streams_listen(const struct streams_setup *setup, const struct stream_address *addresses, size_t count,
                                struct error *error);
 
 const struct stream_address *streams_address(const struct streams *streams, size_t index);
 
-/* Joins as a pod: runs the base until it is welcomed, at most `patience_ns`. The words of the welcome belong to the
- * streams. On failure errno is 0 if the pod was refused, EACCES if the peer is not the set (other key, user or
- * protocol), ETIMEDOUT if there was no answer. The only peer has number 0. */
+/* Joins a set as a pod: runs the event base until the set has welcomed the pod, for at most `patience_ns`. The words of
+ * the welcome belong to the streams. On failure errno is 0 if the set refused the pod, EACCES if the peer is not this
+ * set (another key, user or protocol), and ETIMEDOUT if no answer came. The set is peer number 0, the only peer. */
 struct streams *streams_join(const struct streams_setup *setup, const struct stream_address *address,
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
                              struct error *error);
 
-/* Takes the next event of any peer. Returns false if there is none. Peer numbers are not reused; calls for ended
- * peers do nothing. */
+/* Takes the next event of any peer. Returns false if there is none. A peer number is never used again, and a call for a
+ * peer that has ended does nothing. */
 bool streams_poll(struct streams *streams, struct stream_event *event);
 
-/* Reads available input, with one system call if there is none. It turns the base only if there are many peers, so
- * the caller must still turn the base from time to time. */
+/* Reads available input; costs only one system call if there is none. It runs the event base only if there are many
+ * peers, so the caller must still run the base from time to time. */
 void streams_look(struct streams *streams);
 
-/* Answer a pod that wants to join. The welcome is copied; the pod's user sees the line of a refusal. -1: out of
- * memory; then the pod is refused. */
+/* Answer a pod that wants to join. The welcome is copied. The line of a refusal is shown to the pod's user. If memory
+ * runs out, streams_welcome() returns -1 and the pod is refused. */
 int streams_welcome(struct streams *streams, unsigned peer, const struct stream_welcome *welcome);
 void streams_refuse(struct streams *streams, unsigned peer, const char *line);
 
-/* Sends a copy of a message of 1 to MESSAGE_MAX bytes, as soon as the socket accepts it. Does nothing if the peer is
- * not open. -1 if memory runs out, or if a disconnected peer has 1 GiB unacknowledged. */
+/* Sends a copy of a message of 1 to MESSAGE_MAX bytes as soon as the socket accepts it. Does nothing if the peer is not
+ * open. Returns -1 if memory runs out, or if the peer is disconnected and 1 GiB is unacknowledged. */
 int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
-/* Like streams_send(), for 1 to STREAM_DATA_MAX bytes of data, in order with messages, at the joining end. */
+/* Like streams_send(), but sends 1 to STREAM_DATA_MAX bytes of data. Only for the joining end. Messages and data arrive
+ * in the order in which they were sent. */
 int streams_send_data(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
-/* Hold back output until streams_flush(), to save system calls. */
+/* streams_gather() holds back output until streams_flush(), to save system calls. */
 void streams_gather(struct streams *streams);
 void streams_flush(struct streams *streams);
 
-/* Returns the number of unacknowledged bytes of messages and data, and 8 more for each message. The peer
- * acknowledges with all its output, after 64 KiB, and after a quarter of a second. */
+/* Returns the number of unacknowledged bytes of messages and data, plus 8 for each message. The peer acknowledges with
+ * each frame that it sends; if it sends none, it acknowledges after 64 KiB, and after a quarter of a second. */
 size_t streams_unsent(const struct streams *streams, unsigned peer);
 
 /* Returns whether data may be sent: little output waits for the socket, and at most STREAM_UNACKNOWLEDGED_MAX bytes
@@ -117,11 +122,12 @@ size_t streams_unsent(const struct streams *streams, unsigned peer);
 #define STREAM_UNACKNOWLEDGED_MAX ((size_t)8 << 20)
 bool streams_has_room(const struct streams *streams, unsigned peer);
 
-/* Returns whether messages can be sent. It is true even while the peer is disconnected for the moment. */
+/* Returns whether messages to the peer can be sent. This is also true while the peer is disconnected, until its grace
+ * time ends. */
 bool streams_is_open(const struct streams *streams, unsigned peer);
 
-/* Says goodbye to the peer after all output. Messages from it are still returned, but its loss is not reported any
- * more. The connection is closed when all output is acknowledged. */
+/* Tells the peer, after all output, that this end leaves. Messages from the peer are still returned, but its loss is no
+ * longer reported. The connection is closed when the peer has acknowledged all output. */
 void streams_part(struct streams *streams, unsigned peer);
 
 void streams_drop(struct streams *streams, unsigned peer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Code for both ends: see stream.h. Callbacks of libevent put messages into the inbox and record events, which
- * streams_poll() returns. The inbox has two blocks: one is filled while the other is read, so that a returned
- * message stays valid. */
+/* Code for both ends: see stream.h. Callbacks of libevent put messages into the inbox and record events; streams_poll()
+ * returns both. The inbox has two blocks: one is filled while the other one is read, so that a returned message stays
+ * valid. */
 #include "common/stream/stream.h"
 
 #include "common/stream/connection.h"
@@ -20,7 +20,7 @@
 #include <sys/random.h>
 
 #define NS_PER_MS 1000000
-/* Longer than any run, without overflow in sums. */
+/* Longer than any run, but so small that sums of two such times do not overflow. */
 #define LONGEST_NS    (UINT64_C(1) << 62)
 #define WARN_EVERY_NS UINT64_C(200000000)
 
@@ -188,7 +188,8 @@ static void turn_inbox(struct streams *streams)
             connection_resume(streams->peers[i]->connection);
 }
 
-/* The returned peer exists while any of its messages are stored. NULL: there is no message. */
+/* Takes the next message of any peer into `event`, and returns the peer that has sent it; NULL: there is no message. A
+ * peer is not freed while messages of it are stored. */
 static struct peer *poll_message(struct streams *streams, struct stream_event *event)
 {
     struct kept_message kept;
@@ -209,7 +210,8 @@ static struct peer *poll_message(struct streams *streams, struct stream_event *e
     return peer;
 }
 
-/* Frees ended peers without remaining events. The joining end keeps its only peer as the sign that it has joined. */
+/* Frees peers that have ended and have no more events to report. The joining end does not free its only peer, because
+ * the peer shows that this end has joined. */
 static void forget_gone(struct streams *streams)
 {
     size_t kept = 0;
@@ -241,7 +243,7 @@ static bool poll_peer(struct streams *streams, struct stream_event *event)
     return true;
 }
 
-/* Events of peers come first, because messages may never end. */
+/* Events of peers come before messages, because messages may arrive without end. */
 bool streams_poll(struct streams *streams, struct stream_event *event)
 {
     const struct peer *peer;
@@ -256,7 +258,8 @@ bool streams_poll(struct streams *streams, struct stream_event *event)
     return false;
 }
 
-/* Limit of sockets that are read directly: a turn of the base costs about as many system calls. */
+/* If there are at most this many connections, their sockets are read directly: a turn of the event base costs about as
+ * many system calls. */
 #define LOOK_CONNECTED_MAX 3
 #define LOOK_PEERS_MAX     64
 
@@ -395,7 +398,7 @@ size_t streams_unsent(const struct streams *streams, unsigned number)
     return peer != NULL ? session_unacknowledged(&peer->session) : 0;
 }
 
-/* If more output waits for the socket, no data are accepted. */
+/* If more output than this waits for the socket, there is no room for data. */
 #define UNWRITTEN_MAX ((size_t)256 << 10)
 
 bool streams_has_room(const struct streams *streams, unsigned number)

@@ -7,8 +7,8 @@
  *     key 64 digits, hexadecimal
  *     sum 8 digits, hexadecimal
  *
- * `machine` is the one with the Unix sockets: the boot_id of its kernel or its host name. `sum` is the CRC of all lines
- * before it. Tickets written by hand may omit both. */
+ * `machine` is the machine that has the Unix sockets: the boot id of its kernel, or its host name. `sum` is the CRC of
+ * all lines before it. Tickets written by hand may omit both. */
 #include "common/stream/ticket.h"
 
 #include "common/os/boot.h"
@@ -197,8 +197,8 @@ static bool may_be_ticket(const char *path)
     return has_line && strcmp(line, HEAD "\n") == 0;
 }
 
-/* Checks first that the file is a ticket, and then that only this user can access it: the error says how to change
- * the mode, and the mode of other files must not be changed. */
+/* Checks that the file is a ticket before it checks that only this user can access the file. The second error tells the
+ * user to change the mode, which must not happen to a file that is no ticket. */
 static int check_file(const char *path, struct error *error)
 {
     struct stat status;

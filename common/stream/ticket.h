@@ -12,16 +12,16 @@
 
 #define TICKET_NAME          "pods"
 #define TICKET_SOCKET_ENDING ".socket"
-/* Longest ticket path to which TICKET_SOCKET_ENDING can still be added. */
+/* Longest ticket path that leaves room to append TICKET_SOCKET_ENDING. */
 #define TICKET_PATH_LENGTH_MAX (STREAM_PATH_MAX - sizeof TICKET_SOCKET_ENDING)
 
 #define TICKET_ADDRESSES_MAX 16
 #define TICKET_MACHINE_MAX   65
 
 struct ticket {
-    struct stream_address addresses[TICKET_ADDRESSES_MAX]; /* [count] in the order of attempts */
+    struct stream_address addresses[TICKET_ADDRESSES_MAX]; /* [count] in the order in which they are tried */
     size_t count;
-    char machine[TICKET_MACHINE_MAX]; /* machine with the Unix sockets; empty: any */
+    char machine[TICKET_MACHINE_MAX]; /* machine that has the Unix sockets; empty: any machine */
     unsigned char key[STREAM_KEY_BYTES];
 };
 
@@ -29,8 +29,8 @@ bool ticket_may_name_port(void);
 
 void ticket_name_machine(struct ticket *ticket);
 
-/* Returns whether the address may lead to the set from this machine: the same Unix path on another machine may
- * belong to another set, whose key is not checked. */
+/* Returns whether the address may lead to the set from this machine. A Unix path leads to the set only on the ticket's
+ * machine: on another machine, the same path may belong to another set, and no key is checked at Unix sockets. */
 bool ticket_leads_from_here(const struct ticket *ticket, const struct stream_address *address);
 
 int ticket_init(struct ticket *ticket, struct error *error);
@@ -41,7 +41,7 @@ char *ticket_text(const struct ticket *ticket);
 /* Replaces the file, with mode 0600. */
 int ticket_write(const struct ticket *ticket, const char *path, struct error *error);
 
-/* The file must belong to this user and be unreadable for others. */
+/* Fails if the file does not belong to this user, or if others can access it. */
 int ticket_read(struct ticket *ticket, const char *path, struct error *error);
 
 int ticket_parse(struct ticket *ticket, const char *text, struct error *error);

@@ -26,9 +26,9 @@
 #define KEY_NAME     "hdss"
 #define OWN_KEY_NAME "munge"
 #define CIPHER_NAME  "TLS_AES_128_GCM_SHA256"
-/* Size of one receive: twice this size, encrypted and decrypted, fits in a core's cache. */
+/* Size of one receive. The received bytes and the decrypted bytes together fit in a core's cache. */
 #define TLS_INPUT_BYTES ((size_t)128 << 10)
-/* Number of plain bytes whose records are sent with one call. */
+/* How many plain bytes are encrypted before their records are sent with one call. */
 #define TLS_OUTPUT_BYTES ((size_t)256 << 10)
 
 struct tls {
@@ -40,7 +40,7 @@ struct tls {
 
 struct tls_session {
     SSL *ssl;
-    SSL_SESSION *key; /* key of this connection only; owned; NULL: the common key */
+    SSL_SESSION *key; /* key of this connection only; owned; NULL: the connection uses only the key of `struct tls` */
     const struct stream_world_ops *ops;
     int fd;
     struct fifo output;
@@ -68,7 +68,7 @@ static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
     return NULL;
 }
 
-/* Called at the listening end. An unknown identity counts as no key. */
+/* OpenSSL calls this at the listening end to find the key that the peer has named. Finds no key for an unknown name. */
 static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **found)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -119,7 +119,7 @@ static int socket_write(BIO *bio, const char *bytes, int size)
     return size;
 }
 
-/* Like recv(), but makes at most one system call per call of the user, because a second call would mostly receive
+/* Like recv(), but makes at most one system call for each tls_read(), because a second call would usually receive
  * nothing. */
 static ssize_t receive_block(struct tls_session *session)
 {
@@ -180,7 +180,9 @@ static BIO_METHOD *socket_method(void)
 
 static bool set_up(struct tls *tls, const unsigned char *key)
 {
-    if (is_one_file()) /* the machine's configuration is for its own OpenSSL and may name modules */
+    /* Does not load the machine's OpenSSL configuration: it is for another OpenSSL, and may name modules, which this
+     * program cannot load. */
+    if (is_one_file())
         OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
     SSL_CTX *context = tls->context = SSL_CTX_new(tls->listens ? TLS_server_method() : TLS_client_method());
     if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
@@ -189,7 +191,8 @@ static bool set_up(struct tls *tls, const unsigned char *key)
     SSL_CTX_set_app_data(context, tls);
     SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    /* without trusted authorities no certificate is valid */
+    /* The connecting end trusts no authority, so it refuses every certificate, and only the shared key can authenticate
+     * the peer. */
     SSL_CTX_set_verify(context, tls->listens ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     if (tls->listens)
         SSL_CTX_set_psk_find_session_callback(context, find_shared_key);
@@ -307,8 +310,8 @@ static int size_for_openssl(size_t size)
     return size < INT32_MAX ? (int)size : INT32_MAX;
 }
 
-/* Returns whether a record may be available without the socket becoming readable: OpenSSL itself reads at most one
- * record. */
+/* Returns whether OpenSSL may have input although the socket does not become readable: received bytes that are not yet
+ * decrypted, or the rest of a record. */
 static bool has_input(const struct tls_session *session)
 {
     return session->input_begin < session->input_end || SSL_pending(session->ssl) > 0;
@@ -340,7 +343,7 @@ ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_
         SSL_write(session->ssl, bytes, size_for_openssl(size < TLS_OUTPUT_BYTES ? size : TLS_OUTPUT_BYTES));
     if (count <= 0)
         return result_of(session, count);
-    send_records(session); /* failures show at the next call */
+    send_records(session); /* if sending fails, the next call returns the failure */
     return count;
 }
 

@@ -28,11 +28,13 @@ struct stream_world_ops {
                                       void (*call)(void *context), void *context);
     void (*watch_free)(struct stream_watch *watch);
     void (*watch_on)(struct stream_watch *watch);
-    void (*watch_off)(struct stream_watch *watch);                   /* the watch may be off already */
-    void (*watch_at)(struct stream_watch *watch, uint64_t after_ns); /* once; replaces an earlier time */
-    /* Calls back once in the next turn, no matter whether the watch is on or off. */
+    void (*watch_off)(struct stream_watch *watch); /* does nothing if the watch is off */
+    /* calls back once; replaces the time of an earlier call */
+    void (*watch_at)(struct stream_watch *watch, uint64_t after_ns);
+    /* Makes the next turn call back once, whether the watch is on or off. */
     void (*watch_call)(struct stream_watch *watch);
-    /* Runs due watches, and waits for one if `waits`. Returns false if the world is to end. */
+    /* Runs the watches that are due. If none is due and `waits` is true, waits for one. Returns false if the world is
+     * to end. */
     bool (*turn)(struct stream_world *world, bool waits);
 
     int (*listen)(struct stream_address *address, struct endpoint_file *file, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces as CSV (RFC 4180) with the columns of docs/report.md. Numbers are formatted by hand, because there may be 10^8
- * of them. */
+/* Traces as CSV (RFC 4180) with the columns of docs/report.md. Numbers are formatted without printf(), because a trace
+ * may have 10^8 numbers. */
 #include "common/trace/writer.h"
 
 #include <inttypes.h>

@@ -55,8 +55,8 @@ static bool take_records(void *context, const struct trace_record *records, size
     return !joining->failed;
 }
 
-/* Returns the offset from times in a file to times of the trace. The machines of one node share a clock, and so do
- * all simulated machines. */
+/* Returns the number that is subtracted from the times in a file to get times of the trace. The machines of one node
+ * share a clock; so do all simulated machines. */
 static uint64_t shift_of(const struct joining *joining, const struct trace_spool_head *head)
 {
     const struct trace_spool_head *base = &joining->base;
@@ -71,7 +71,8 @@ static bool take_nothing(void *context, const struct trace_record *records, size
     return false;
 }
 
-/* Reads the file twice: first for its clock, then for its records. Only the file of the first rank must exist. */
+/* Reads the file twice: first for the values of its clocks, then for its records. Only the file of the first rank must
+ * exist. */
 static int join_file(struct joining *joining, const char *name, unsigned rank, bool is_first, struct error *error)
 {
     struct trace_spool_head head;

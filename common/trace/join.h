@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joins the trace files of a run's machines (spool.h) after the run. A row is written when it is complete, so that
+/* After a run, joins the trace files of its machines (spool.h). A row is written as soon as it is complete, so that
  * memory does not grow with the trace. */
 #pragma once
 
@@ -24,10 +24,11 @@ struct trace_about {
     const char *version, *kernel, *technique;
     uint64_t iterations;
     unsigned masters, workers;
-    const struct trace_worker *worker; /* [workers]; all texts are borrowed */
+    const struct trace_worker *worker; /* [workers]; this array and all texts are borrowed */
 };
 
-/* Makes the trace `path` from the files of these ranks that exist, and removes them. Time 0 is the start of the
- * first rank's file. Times of one node are exact; nodes differ by their clocks. On failure the files remain. */
+/* Makes the trace `path` from the files of these ranks, as far as they exist, and removes the files. Time 0 of the
+ * trace is the start of the first rank's file. Times within one node are exact; times of different nodes are as exact
+ * as their clocks agree. On failure the files remain. */
 int trace_join(const char *path, const unsigned *ranks, unsigned count, const struct trace_about *about,
                struct error *error);

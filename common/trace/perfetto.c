@@ -3,8 +3,8 @@
  * protos/perfetto/trace in Perfetto.
  *
  * A node is shown as a process, and a worker as one of its threads. A chunk is a slice on the worker's track, or an
- * instant if the worker did not compute it. The sizes of cut chunks form a counter. Iterations that an earlier run
- * did are instants at the beginning of the run's own track. */
+ * instant if the worker did not compute it. The sizes of cut chunks form a counter. Iterations that an earlier run has
+ * done are instants at the beginning of a track of their own, the track of the run. */
 #include "common/trace/writer.h"
 
 #include <inttypes.h>
@@ -179,7 +179,7 @@ static void annotate_text(struct bytes *event, const char *name, const char *val
     put_message(event, EVENT_ANNOTATION, &annotation);
 }
 
-/* In microseconds, like Perfetto's own pages. */
+/* Writes a time in microseconds, because Perfetto's own pages use these. */
 static void annotate_moment(struct bytes *event, const struct trace_writer *writer, const char *name, uint64_t ns)
 {
     if (ns != ROW_UNKNOWN)
@@ -212,8 +212,8 @@ static void write_slice(const struct trace_writer *writer, const struct chunk_ro
     write_packet(writer, trace_time(writer, row->ended_ns), PACKET_EVENT, &end, false);
 }
 
-/* Returns whether the row is shown as a slice. If a chunk has several rows, these are the row with the kernel time
- * and the stored rows. Iterations that were not computed have no duration. */
+/* Returns whether the row is shown as a slice. If a chunk has several rows, slices are the row with the kernel time and
+ * the rows of stored iterations. Iterations that were not computed have no duration. */
 static bool has_stay(const struct chunk_row *row)
 {
     return row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED);

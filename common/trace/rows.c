@@ -14,7 +14,8 @@ struct traced_part {
 
 struct traced_chunk {
     struct trace_record assigned;
-    uint64_t told_ns, compute_ns, wait_ns; /* when its completion arrived, and the times that the completion reports */
+    /* when the chunk's completion arrived, and the two durations that the completion reports */
+    uint64_t told_ns, compute_ns, wait_ns;
     uint64_t begun_ns, ended_ns;
     uint64_t settled;
     bool is_computed;
@@ -25,17 +26,17 @@ struct traced_chunk {
 };
 
 struct traced_worker {
-    /* [count] oldest first, only chunks that are not settled or have no final times; owned */
+    /* [count] oldest first. A chunk stays here until all its iterations are settled and its times are final. Owned. */
     struct traced_chunk *chunks;
     size_t count, room;
-    /* untimed: computed chunks without final times. recent: how many of these were computed since times were last
-     * made final. */
+    /* `untimed`: number of computed chunks whose times are not final. `recent`: how many of these have completed since
+     * times last became final. */
     size_t untimed, recent;
     uint64_t told_ns;
-    uint64_t ended_ns; /* of its latest chunk with final times; 0: none */
+    uint64_t ended_ns; /* end of the latest chunk whose times are final; 0: there is no such chunk */
 };
 
-/* The times of a chunk are final after the completions of this many later chunks. */
+/* The times of a chunk become final when this many later chunks have completed. */
 #define LATER_CHUNKS 64
 
 struct chunk_rows {
@@ -190,8 +191,9 @@ static bool add_part(struct traced_chunk *chunk, const struct trace_record *reco
     return true;
 }
 
-/* Sets the times of the computed chunks, from the latest to the oldest. A chunk ended when its completion arrived,
- * but before the next chunk and the worker's wait for that chunk. */
+/* Computes the times of the chunks whose times are not final, from the latest to the oldest. A chunk ended when its
+ * completion arrived, or earlier: before the next chunk began, and before the time for which the worker waited for the
+ * next chunk. */
 static void chain_times(struct traced_worker *worker)
 {
     uint64_t next_told_ns = UINT64_MAX, latest_ns = UINT64_MAX;
@@ -207,9 +209,10 @@ static void chain_times(struct traced_worker *worker)
     }
 }
 
-/* A chunk begins neither before its assignment nor before the end of the worker's previous chunk. The clock of a
- * machine that did not run may be behind when it notes a completion: then the chunk ended later than noted. A chunk
- * whose master was lost began before it was assigned again. */
+/* Corrects the times of a chunk. It begins neither before its assignment nor before the end of the worker's previous
+ * chunk. If a machine did not run for a while, the time that it notes for a completion may be too early; then the chunk
+ * ended later. If a chunk's master was lost and the chunk was assigned again (adopted), it had begun before that
+ * assignment. */
 static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chunk)
 {
     const uint64_t assigned_ns = chunk->assigned.at_ns;
@@ -236,8 +239,8 @@ static void time_chunks(struct chunk_rows *rows, struct traced_worker *worker, s
     }
 }
 
-/* Completions of one message have the same time. When another message begins, the times of older chunks become
- * final, if at least LATER_CHUNKS completions have followed. */
+/* All completions of one message have the same time. The first completion of another message makes the times of older
+ * chunks final, if at least LATER_CHUNKS completions have arrived since times last became final. */
 static void begin_message(struct chunk_rows *rows, struct traced_worker *worker, uint64_t at_ns)
 {
     if (worker->told_ns == at_ns)
@@ -279,7 +282,7 @@ static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record
     return true;
 }
 
-/* A chunk whose beginning was lost with a machine's file is ignored. */
+/* Ignores a chunk whose assignment is unknown, because it was in the lost file of another machine. */
 static bool settle_part(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_chunk *chunk = find_chunk(rows, record);
@@ -340,8 +343,8 @@ bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records,
     return true;
 }
 
-/* Passes an open chunk. Its other iterations lie between or behind its parts; they are one range if the machine
- * ended in order. */
+/* Passes the rows of a chunk that is open at the end of the trace. Iterations that are not settled form one row: they
+ * are consecutive if the machine ended in order; otherwise they may lie between the settled parts. */
 static void give_open(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     const struct trace_record *assigned = &chunk->assigned;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a trace, made from the records of one machine (common/machine/chunk_trace.h): the history of each chunk
- * from its request to its storage.
+/* Rows of a trace, made from the records of one machine (common/machine/chunk_trace.h): the history of each chunk from
+ * its request to its storage.
  *
- * A machine knows when a message arrived, and the times that the message reports: in the kernel, and idle before a
- * chunk. A worker reports several chunks at once, and a busy machine takes messages late, so the arrival is only the
- * latest possible end of a chunk. The next chunk began at its end less its kernel time. This chunk ended before that
- * beginning and before the worker's idle time between the two. So times are set from the latest to the oldest chunk.
- * They are late by the shortest latency of the messages. A chunk does not begin before its assignment, and a worker
- * never has two chunks at the same time. */
+ * A machine knows when the message with a completion arrived, and two durations that the message reports: the kernel
+ * time of the chunk, and for how long the worker was idle before the chunk. A worker reports several chunks in one
+ * message, and a busy machine takes messages late, so the arrival is only the latest possible end of a chunk. Therefore
+ * the times of a worker's chunks are computed backwards, from the latest chunk to the oldest. A chunk begins at its end
+ * minus its kernel time. The chunk before it ends at the latest at that beginning minus the idle time. Times computed
+ * in this way are late by the shortest latency of the messages. A chunk does not begin before its assignment, and a
+ * worker never computes two chunks at the same time. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -20,38 +21,41 @@ enum chunk_row_kind { ROW_CHUNK, ROW_CUT, ROW_RANK_LOST, ROW_RESUMED };
 
 #define ROW_UNKNOWN UINT64_MAX
 
-/* Times are those of the records. A chunk has a row for each range of iterations with the same fate, mostly only one
- * row. Its kernel time is in the first row that the worker computed. A time may be ROW_UNKNOWN. */
+/* All times are the machine's, as in its records; a time may be ROW_UNKNOWN. A chunk has one row for each range of
+ * iterations with the same fate, so most chunks have one row. The kernel time of the chunk is in its first row with
+ * computed iterations. */
 struct chunk_row {
     enum chunk_row_kind kind;
-    uint64_t at_ns;  /* CHUNK: assignment; CUT: cut; RANK_LOST: detection; RESUMED: start of this run */
-    uint32_t worker; /* rank; CUT: of the worker for which it was cut; RESUMED: none */
+    /* CHUNK: when it was assigned; CUT: when it was cut; RANK_LOST: when the loss was detected; RESUMED: when this run
+     * began */
+    uint64_t at_ns;
+    uint32_t worker; /* rank of the worker; CUT: worker for which the chunk was cut; RESUMED: no worker */
     uint32_t chunk;
     uint64_t first, count;
     enum chunk_reason reason;
-    enum trace_record_kind fate; /* CHUNK: STORED to LOST; 0: open at the end of the trace */
+    enum trace_record_kind fate; /* CHUNK: from STORED to LOST; 0: still open at the end of the trace */
     uint64_t asked_ns, begun_ns, ended_ns;
     uint64_t settled_ns;
-    uint64_t compute_ns; /* CHUNK: kernel time; 0: unknown, or in another row */
+    uint64_t compute_ns; /* CHUNK: kernel time; 0: unknown, or another row of the chunk has it */
     uint64_t formula;
 };
 
-/* The row is borrowed for the call. */
+/* The row is valid only during the call. */
 typedef void chunk_row_taker(void *context, const struct chunk_row *row);
 
 struct chunk_rows;
 
-/* The rows of a chunk are passed to `take` after the whole chunk is settled. */
+/* Passes the rows of a chunk to `take` after all iterations of the chunk are settled. */
 struct chunk_rows *chunk_rows_new(chunk_row_taker *take, void *context);
 
-/* Adds records in their order; records of kind 0 are empty. Returns false if memory runs out or the records are
- * inconsistent: then no more may be added. */
+/* Adds records in their order; empty records, which have kind 0, are allowed. Returns false if memory runs out or the
+ * records contradict each other; then nothing more may be added. */
 bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records, size_t count);
 
 void chunk_rows_end(struct chunk_rows *rows);
 
 void chunk_rows_free(struct chunk_rows *rows);
 
-/* Names in traces: "own", "cut", ...; "done", "lost", ...; for 0 "" and "open". */
+/* Names as they appear in traces. Reasons: "own", "cut", ...; "" for 0. Fates: "done", "lost", ...; "open" for 0. */
 const char *chunk_reason_name(enum chunk_reason reason);
 const char *chunk_fate_name(enum trace_record_kind fate);

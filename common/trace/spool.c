@@ -92,7 +92,8 @@ static void set_room(struct trace_spool *spool, struct trace_record *records)
     spool->sink.end = records + TRACE_SPOOL_RECORDS;
 }
 
-/* Maps the next part after a part is full. After a problem the same memory is used again. */
+/* Maps the next part of the file when a part is full. After a problem, records overwrite the same memory again and
+ * again. */
 static void take_records(struct trace_sink *sink)
 {
     struct trace_spool *spool = (struct trace_spool *)sink;
@@ -107,7 +108,8 @@ static void take_records(struct trace_sink *sink)
     spool->at += PART_BYTES;
     struct trace_record *next = map_part(spool);
     next = next != NULL ? next : map_nowhere();
-    if (next == NULL) { /* overwrites the old part: the trace is incomplete anyway */
+    /* memory ran out after a problem: overwrites the old part, because the trace is incomplete anyway */
+    if (next == NULL) {
         sink->next = spool->records;
         return;
     }

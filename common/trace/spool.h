@@ -14,18 +14,18 @@
 #include <stdint.h>
 
 struct trace_spool {
-    struct trace_sink sink; /* the machine's view; must be the first member */
-    /* [TRACE_SPOOL_RECORDS] a mapped part, or anonymous memory after a problem; owned; NULL: closed */
+    struct trace_sink sink; /* the interface that the machine uses; must be the first member */
+    /* [TRACE_SPOOL_RECORDS] a mapped part of the file; after a problem, memory without a file. Owned. NULL: closed. */
     struct trace_record *records;
     uint64_t at;
     char *path;
-    struct error problem; /* the first problem, after which records are discarded; empty: none */
+    struct error problem; /* the first problem; empty: none. Records are discarded after a problem. */
 };
 
-/* Records in a mapped part. Its size is a multiple of all page sizes. */
+/* How many records a mapped part has. The size of a part is a multiple of every page size. */
 #define TRACE_SPOOL_RECORDS 2048
 
-/* The same moment in two clocks. */
+/* The same point in time as read from two clocks. */
 struct trace_clock {
     uint64_t machine_ns;
     uint64_t real_ns; /* ns since 1970; 0: simulated time */
@@ -50,8 +50,8 @@ char *trace_spool_name(const char *path, unsigned rank);
 
 bool trace_spool_is_there(const char *path, unsigned rank);
 
-/* Passes the records of a file in pieces, including empty records of kind 0. Returns 0, 1 if there is no such file,
- * or -1. `take` returns false to stop. */
+/* Passes the records of a file to `take`, several at a time, including empty records, which have kind 0. `take` returns
+ * false to stop. Returns 0, 1 if there is no such file, or -1. */
 int trace_spool_read(const char *name, struct trace_spool_head *head,
                      bool (*take)(void *context, const struct trace_record *records, size_t count), void *context,
                      struct error *error);

@@ -20,12 +20,13 @@ struct trace_writer {
 struct trace_format {
     const char *ending;
     void (*begin)(struct trace_writer *writer);
-    void (*row)(struct trace_writer *writer, const struct chunk_row *row); /* errors of writing show at the end */
+    /* a write error sets the error state of `file`, which is checked at the end */
+    void (*row)(struct trace_writer *writer, const struct chunk_row *row);
 };
 
 extern const struct trace_format trace_csv, trace_perfetto;
 
-/* Returns a time of the trace; 0 for events before its origin. */
+/* Converts a time of a record to a time of the trace. Returns 0 for times before the origin of the trace. */
 static inline uint64_t trace_time(const struct trace_writer *writer, uint64_t ns)
 {
     const uint64_t since = ns - writer->shift_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The call into a user's shared object that this thread is in. If the call ends the process, exit() or a fault handler
- * runs in this thread and reports it. */
+/* The call into a user's shared object that this thread is running. If the user's code ends the process, exit() or a
+ * fault handler runs in this thread and reports the call. */
 #pragma once
 
 #include <stddef.h>

@@ -5,5 +5,5 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Continues the checksum `before`, initially 0, over `bytes`. */
+/* Returns the checksum of all bytes so far and `bytes`: `before` is the checksum so far, at first 0. */
 uint32_t crc32c(uint32_t before, const void *bytes, size_t count);

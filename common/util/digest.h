@@ -2,8 +2,8 @@
 /* The checksum of a run's results: the sum, modulo 2^64, of XXH3-64 over each iteration's record, with the iteration's
  * number as seed.
  *
- * The seed binds each record to its place, and the sum lets each worker compute its part in any order and division. A
- * lost, duplicated or misplaced record changes the value. */
+ * The seed binds each record to its iteration, and the sum lets each worker compute its part in any order and division.
+ * A lost, duplicated or misplaced record changes the value. */
 #pragma once
 
 #include <stddef.h>

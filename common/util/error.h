@@ -25,7 +25,7 @@ int error_set(struct error *error, const char *format, ...) __attribute__((forma
 int error_before(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_after(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* For functions that read their own error: empties `unread`, and returns it if `error` is NULL, otherwise `error`. */
+/* Returns `error` or, if that is NULL, `unread`, which it has emptied. For functions that read the error themselves. */
 static inline struct error *error_or(struct error *error, struct error *unread)
 {
     unread->text[0] = '\0';

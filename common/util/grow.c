@@ -26,7 +26,8 @@ int grow_to(void *array, size_t before, size_t now, size_t size)
     while (before > 0 && room < bytes && room <= SIZE_MAX / 2)
         room *= 2;
     memcpy(&items, array, sizeof items);
-    char *larger = realloc(items, room < bytes ? bytes : room); /* does nothing if the array has that room already */
+    /* does nothing if the array has that much memory already */
+    char *larger = realloc(items, room < bytes ? bytes : room);
     if (larger == NULL)
         return -1;
     memset(larger + before * size, 0, (now - before) * size);

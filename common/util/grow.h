@@ -4,10 +4,11 @@
 
 #include <stddef.h>
 
-/* Makes room for one more item after the first `count` of `items` (NULL: none), which have room for *capacity items
- * of `size` bytes. Returns the array, which may have moved; NULL if memory runs out, and nothing has changed. */
+/* Makes room for one more item behind the first `count` items of the array `items` (NULL: no array yet), which has room
+ * for *capacity items of `size` bytes. Returns the array, which may have moved. Returns NULL, and changes nothing, if
+ * memory runs out. */
 void *grow(void *items, size_t count, size_t *capacity, size_t size);
 
-/* Enlarges an array from `before` to `now` items of `size` bytes; new items are zero. `array` points to the pointer
- * to the first item, of any type. -1: out of memory, and nothing has changed. */
+/* Enlarges an array from `before` to `now` items of `size` bytes; new items are zero. `array` points to the variable
+ * that points to the first item, of any type. Returns -1, and changes nothing, if memory runs out. */
 int grow_to(void *array, size_t before, size_t now, size_t size);

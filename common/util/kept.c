@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list only keeps leak checkers from reporting the memory. */
+/* The list is never read. It only keeps leak checkers from reporting the memory. */
 #include "common/util/kept.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that must never be freed, because MPI may still access it: the other end of a message was declared lost and
- * may come back. */
+/* Memory that must never be freed, because MPI may still access it: it belongs to a message to or from a rank that was
+ * declared lost, but that may in fact still run. */
 #pragma once
 
 /* NULL is allowed. */

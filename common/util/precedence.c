@@ -53,8 +53,9 @@ int precedence_close(struct precedence *precedence, uint64_t count)
     return 0;
 }
 
-/* Removes every iteration that could be computed. Those that remain (open > 0) are on cycles, or wait for an
- * iteration on a cycle. */
+/* A topological sort. It begins with the iterations that wait for no others, and repeatedly ticks off an iteration. At
+ * the end, `open` of an iteration is the number of iterations for which it still waits. It is above 0 only if the
+ * iteration is on a cycle, or waits for an iteration on a cycle, perhaps through others. */
 static void leave_circles(const struct precedence *precedence, uint64_t *open, uint64_t *ready)
 {
     uint64_t done = 0, count = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Precedence: a partial order of the iterations of a loop. Pairs are added in any order; then the set is closed, and
- * lists for each iteration the iterations that wait for it. */
+/* Precedence: a partial order of the iterations of a loop, given by pairs: an iteration waits for another one. Pairs
+ * are added in any order. After precedence_close(), the set lists for each iteration the iterations that wait for
+ * it. */
 #pragma once
 
 #include <stddef.h>
@@ -11,7 +12,7 @@ struct precedence_pair {
 };
 
 struct precedence {
-    struct precedence_pair *pairs; /* [pair_count] before closing; all arrays are owned */
+    struct precedence_pair *pairs; /* [pair_count] until precedence_close(). All arrays of this structure are owned. */
     size_t pair_count, pair_capacity;
     uint64_t count;
     uint64_t *begin; /* [count + 1] index in `waiting` of the first iteration that waits for this iteration */

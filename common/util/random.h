@@ -32,7 +32,7 @@ struct random {
 void random_init(struct random *random, uint64_t seed);
 uint64_t random_next(struct random *random);
 
-/* Uniform in [0, 1), with 53 random bits. */
+/* Returns a uniform number in [0, 1), with 53 random bits. */
 double random_uniform(struct random *random);
 
 static inline double random_to_uniform(uint64_t bits)
@@ -40,5 +40,5 @@ static inline double random_to_uniform(uint64_t bits)
     return (double)(bits >> 11) * 0x1.0p-53;
 }
 
-/* Uniform in [low, high], unbiased. */
+/* Returns a uniform number in [low, high], without bias. */
 uint64_t random_between(struct random *random, uint64_t low, uint64_t high);

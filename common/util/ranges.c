@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Invariants: the items are sorted and not empty, and between neighbours at least one iteration is missing. */
+/* Invariants of a set: its items are sorted and none is empty, and there is at least one missing iteration between
+ * neighbours. */
 #include "common/util/ranges.h"
 
 #include <assert.h>
@@ -30,7 +31,7 @@ int ranges_reserve(struct ranges *set, size_t count)
     if (set->head + count <= set->capacity)
         return 0;
     if (count <= set->capacity && set->head >= set->length) {
-        shift_to_start(set); /* frees at least as much as it moves: O(1) amortized */
+        shift_to_start(set); /* O(1) amortized: the move frees at least as much room as it moves */
         return 0;
     }
     size_t capacity = set->capacity < 8 ? 8 : set->capacity * 2;
@@ -53,7 +54,7 @@ static size_t lower_bound(const struct ranges *set, uint64_t position)
 {
     size_t low = 0, high = set->length;
     if (high == 0)
-        return 0; /* an empty set may have no memory */
+        return 0; /* an empty set may have no array */
     const struct range *items = set->items + set->head;
     if (ranges_end_of(&items[high - 1]) < position)
         return high;
@@ -82,7 +83,8 @@ static void splice(struct ranges *set, size_t i, size_t old, const struct range 
         set->head = 0;
 }
 
-/* Appends a range behind all others. Returns false if the range is not behind them. The caller has reserved room. */
+/* Appends a range behind all others; the caller has reserved room for it. Returns false if the range does not lie
+ * behind all others. */
 static bool ranges_append(struct ranges *set, uint64_t first, uint64_t count)
 {
     struct range *items = set->items + set->head, *last = set->length > 0 ? &items[set->length - 1] : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A set of iterations, as sorted half-open ranges [first, first + count) with gaps between them.
  *
- * Taking from the front and adding at the end are O(1). All else is O(log n) to search and O(n) to move; n is the
- * number of ranges. */
+ * Taking from the front and adding at the end are O(1). Other changes need O(log n) to search and O(n) to move items; n
+ * is the number of ranges. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct range {
 };
 
 struct ranges {
-    struct range *items; /* in use: items[head] .. items[head + length - 1]; owned */
+    struct range *items; /* the items in use are items[head] .. items[head + length - 1]; owned */
     size_t head;
     size_t length;
     size_t capacity;
@@ -33,12 +33,12 @@ static inline void ranges_clear(struct ranges *set)
     set->total = 0;
 }
 
-/* Adds [first, first + count); parts of it may be present. `*added` (may be NULL) becomes the number of new
- * iterations. -1: out of memory, and the set is unchanged. */
+/* Adds [first, first + count); parts of it may be present. Sets `*added` (unless it is NULL) to the number of
+ * iterations that were not present. Returns -1, and leaves the set unchanged, if memory runs out. */
 int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added);
 
-/* Removes what the set has of [first, first + count). `*removed` (may be NULL) becomes the number of removed
- * iterations. -1: out of memory, because a range may be split; the set is unchanged then. */
+/* Removes the iterations of [first, first + count) that the set has. Sets `*removed` (unless it is NULL) to their
+ * number. Returns -1, and leaves the set unchanged, if memory runs out: splitting a range needs memory. */
 int ranges_remove(struct ranges *set, uint64_t first, uint64_t count, uint64_t *removed);
 
 /* Takes at most `want` iterations from the front, as one range. Returns false if the set is empty or `want` is 0. */
@@ -63,7 +63,7 @@ static inline size_t ranges_length(const struct ranges *set)
     return set->length;
 }
 
-/* i < ranges_length(). The range is valid until the set changes. */
+/* Requires i < ranges_length(). The returned range is valid until the set changes. */
 static inline const struct range *ranges_at(const struct ranges *set, size_t i)
 {
     return &set->items[set->head + i];

@@ -5,7 +5,8 @@
 
 #include "hdss/kernel.h"
 
-/* Returns -1. If the result is positive, `error` says so. `call` is the name of the call, such as "run". */
+/* Returns -1. If `result` is positive, which kernels must not return, writes an error that names `call`, such as "run".
+ * Otherwise the kernel itself has written the error. */
 int returned_failure(int result, const char *call, char error[HDSS_ERROR_MAX]);
 
 static inline int returned(int result, const char *call, char error[HDSS_ERROR_MAX])

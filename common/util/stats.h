@@ -15,7 +15,7 @@ struct stats {
 void stats_init(struct stats *stats);
 void stats_add(struct stats *stats, double value);
 
-/* Population standard deviation; 0 for fewer than two values. */
+/* Returns the population standard deviation; 0 if there are fewer than two values. */
 double stats_deviation(const struct stats *stats);
 
 double stats_cov(const struct stats *stats);

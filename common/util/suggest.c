@@ -41,8 +41,8 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 
 void suggest_init(struct suggestion *nearest, const char *word)
 {
-    /* a name is probably not meant if the distance exceeds a third of the word's length (plus one letter for words
-     * of more than three letters) */
+    /* Names at this distance or beyond are not suggested. A name may have edit distance 1 from a word of up to three
+     * letters, and a third of the length plus 1 from a longer word. */
     const size_t length = strlen(word);
     *nearest = (struct suggestion){.word = word, .distance = length <= 3 ? 4 : 2 * ((unsigned)(length / 3) + 2)};
 }
@@ -53,7 +53,7 @@ void suggest_offer(struct suggestion *nearest, const char *name)
     if (length == 0 || length > WORD_MAX || name_length > WORD_MAX)
         return;
     bool begins = length >= 3 && strncasecmp(nearest->word, name, length) == 0;
-    /* if distances are equal, a name with the same first letter is preferred */
+    /* a name with the same first letter wins if edit distances are equal */
     unsigned d =
         begins ? 2 : 2 * distance(nearest->word, length, name, name_length) + !is_alike(nearest->word[0], name[0]);
     if (d < nearest->distance) {

@@ -5,7 +5,7 @@
 struct suggestion {
     const char *word;
     const char *name;
-    unsigned distance; /* twice the edit distance, plus one if the first letter differs */
+    unsigned distance; /* distance of `name`: twice the edit distance, plus one if the first letters differ */
 };
 
 void suggest_init(struct suggestion *nearest, const char *word);

@@ -8,7 +8,7 @@
 struct text {
     char *data; /* NUL-terminated after the first addition; owned */
     size_t length, capacity;
-    bool failed; /* out of memory: further additions do nothing */
+    bool failed; /* memory ran out; further additions do nothing */
 };
 
 void text_init(struct text *text);

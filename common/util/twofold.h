@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Real numbers with some 31 decimal digits: the sum of two doubles, the second smaller than the last place of the
- * first (Dekker 1971, A floating-point technique for extending the available precision; Knuth, The Art of Computer
- * Programming 2, 4.2.2). For products and quotients that are rounded to integers of up to 19 digits; a double has
- * 16. Only operations of IEEE 754 are used, so that all machines get the same digits.
+/* Real numbers with some 31 decimal digits: the sum of two doubles, the second smaller than the last place of the first
+ * (Dekker 1971, A floating-point technique for extending the available precision; Knuth, The Art of Computer
+ * Programming 2, 4.2.2). They are used if products and quotients must be rounded to integers of up to 19 digits,
+ * because a double has only 16 digits. Only operations of IEEE 754 are used, so that all machines get the same digits.
  *
- * Operations are accurate to 2^-100 relative. Values are limited to 10^300. */
+ * The relative error of an operation is at most 2^-100. Values are limited to 10^300. */
 #pragma once
 
 #include <math.h>
@@ -24,14 +24,15 @@ static inline struct twofold twofold_of(double value)
     return (struct twofold){value, 0};
 }
 
-/* a + b, exactly. */
+/* Returns a + b without rounding. */
 static inline struct twofold twofold_sum_of(double a, double b)
 {
     double sum = a + b, part = sum - a;
     return (struct twofold){sum, (a - (sum - part)) + (b - part)};
 }
 
-/* a b, exactly: each factor is split into two halves of 26 bits, whose products are exact. */
+/* Returns the product of a and b without rounding. Each factor is split into two halves of 26 bits, because products of
+ * such halves are exact. */
 static inline struct twofold twofold_product_of(double a, double b)
 {
     const double splitter = 0x1p27 + 1;
@@ -78,7 +79,7 @@ static inline struct twofold twofold_divide(struct twofold a, struct twofold b)
     return twofold_add(twofold_sum_of(first, second), twofold_of(rest.high / b.high));
 }
 
-/* Returns the square root, by one Newton step from the square root of a double; 0 unless a > 0. */
+/* Returns the square root of a, by one Newton step from the square root as a double. Returns 0 if a is not positive. */
 static inline struct twofold twofold_root(struct twofold a)
 {
     if (!(a.high > 0))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The option technique=auto. Between time steps rank 0 predicts, from the measured speeds, how long each technique
- * would take, and all ranks use the fastest technique from then on. There is no probe: the first step uses an
- * adaptive technique. */
+/* The option technique=auto. Between two time steps, rank 0 predicts from the measured speeds how long each technique
+ * would take, and all ranks then use the fastest technique. There is no probe: the first step uses an adaptive
+ * technique. */
 #include "deploy/library/loop.h"
 
 #include "common/config/run_spec.h"
@@ -16,8 +16,9 @@
 
 struct seen {
     double iterations, compute_s;
-    double round_trip_s;    /* shortest wait for a chunk in the last step; 0: unknown */
-    double spread, freedom; /* sum of the squares, relative to the rank's mean; number of pieces minus one */
+    double round_trip_s; /* shortest wait for a chunk in the last time step; 0: unknown */
+    /* spread: sum of the squared deviations, relative to the rank's mean; freedom: number of pieces minus one */
+    double spread, freedom;
 };
 
 struct candidates {
@@ -122,7 +123,8 @@ static int auto_prepare(struct hdss_shared_loop *loop)
     return candidates->mean_s != NULL && candidates->master_of != NULL && loop->speeds != NULL ? 0 : -1;
 }
 
-/* Broadcasts the technique of rank 0. If the technique has not changed, it keeps what it has learned. */
+/* Broadcasts the technique that rank 0 has chosen. If it is the same technique as before, the technique keeps what it
+ * has learned. */
 static void auto_spread(struct hdss_shared_loop *loop, const char *before)
 {
     char text[SCHED_SPEC_TEXT_MAX];

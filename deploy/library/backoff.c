@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <time.h>
 
-/* If cores are free, a rank polls LOOKS times, some 10 us. Then it yields YIELDS times, and then it sleeps. */
+/* How a rank waits. If cores are free, it first polls LOOKS times, which takes some 10 us; if not, it yields its core
+ * between these polls. In both cases it yields its core YIELDS times after that. Then it sleeps between two polls, at
+ * first NAP_FIRST_NS and at most NAP_LONGEST_NS. */
 #define LOOKS          64
 #define YIELDS         32
 #define NAP_FIRST_NS   10000u

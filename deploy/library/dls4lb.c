@@ -106,7 +106,7 @@ void DLS_Parameters_Setup(MPI_Comm comm, infoDLS *info, int numProcs, int reques
         info->weights[i] = (i < numProcs - nKNL ? Xeon_speed : KNL_speed) * numProcs / sum;
 }
 
-/* Half of the chunk of mFSC: [2L]. */
+/* Half of the chunk size of mFSC, as in [2L]. */
 static int64_t default_threshold(int64_t iterations, int ranks)
 {
     double t = ceil((double)iterations / (ranks > 0 ? ranks : 1));
@@ -136,7 +136,7 @@ static void set_technique(struct hdss_options *options, const struct dls_paramet
     hdss_options_set(options, "technique", text);
 }
 
-/* Powers must be positive. The power of a coordinator that computes nothing is ignored. */
+/* All powers must be positive, even the power of a coordinator that computes nothing, which has no effect. */
 static void set_weights(struct hdss_options *options, const infoDLS *info)
 {
     int ranks;
@@ -179,7 +179,7 @@ static int make_loop(infoDLS *info, int method)
     return status;
 }
 
-/* The original has int fields: larger counts become INT_MAX. */
+/* Converts a count for an int field of the original; counts above INT_MAX become INT_MAX. */
 static int to_int(int64_t count)
 {
     return count < INT_MAX ? (int)count : INT_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files dls4lb*.c share. */
+/* Internal interface between the files dls4lb*.c. */
 #pragma once
 
 #include "common/util/stats.h"
@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The parameters of rank 0, which apply to all ranks. They are compared as bytes, so there must be no padding. */
+/* The parameters of rank 0, which apply to all ranks. The struct must have no padding, because two of them are compared
+ * as bytes. */
 struct dls_parameters {
     int64_t first, count;
     int64_t method, min_chunk, break_after, request_when, distributed;
@@ -24,7 +25,7 @@ struct dls_own {
     bool in_hand;
     bool begun;
     int64_t start, size;
-    int64_t rest_start, rest_size; /* the rest of a piece that is larger than INT_MAX */
+    int64_t rest_start, rest_size; /* remaining part of a piece that is larger than INT_MAX */
     int64_t iterations;
     double began_s;
     struct stats times;

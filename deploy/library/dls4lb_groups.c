@@ -51,7 +51,8 @@ void DLS_GroupSetup(MPI_Comm world, int coordinator, infoDLS *GS, infoDLS *LS)
     if (group != MPI_COMM_NULL)
         MPI_Comm_size(group, &GS->crewSize);
     LS->crewSize = GS->crewSize;
-    LS->crew = MPI_COMM_NULL; /* the ranks of the group share the loop themselves */
+    /* no communicator: nobody passes pieces on, because the ranks of the group share the inner loop themselves */
+    LS->crew = MPI_COMM_NULL;
     if (outer != MPI_COMM_NULL && !alone) {
         GS->firstRank = 1;
         GS->commSize = GS->minChunk = foremen - 1;

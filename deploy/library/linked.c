@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Linked loops: a rank that waits in one loop serves the others. Without links two ranks could wait for each other
- * forever, each in another loop. The program names the loops that are linked, so there is no global list. */
+/* Linked loops: while a rank waits in one loop, it also serves the loops that are linked with it. Without links, two
+ * ranks could wait for each other forever, each in another loop. The program says which loops are linked, so there is
+ * no global list. */
 #include "deploy/library/loop.h"
 
 #include <stdlib.h>
 
-/* Returns true if there was something to do. If another thread is in the loop, that thread serves it. */
+/* Serves the loop once. Returns true if there was something to do. Returns false if another thread is in the loop,
+ * because that thread serves it. */
 static bool linked_serve(struct hdss_shared_loop *loop)
 {
     if (pthread_mutex_trylock(&loop->mutex) != 0)

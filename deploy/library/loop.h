@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the library share: loops. */
+/* Internal interface between the files of the library: the shared loop and its modes. */
 #pragma once
 
 #include "common/metrics/report.h"
@@ -26,15 +26,16 @@ struct measured {
 /* A way to share the loop among the ranks. open() and close() are collective. */
 struct mode {
     size_t own_bytes;
-    /* Local: checks whether the technique suits the mode, and allocates. Returns an enum hdss_status. */
+    /* Checks whether the technique suits the mode, and allocates memory. Does not communicate. Returns an enum
+     * hdss_status. */
     int (*prepare)(struct hdss_shared_loop *loop);
-    /* close() must be called also after a failure. */
+    /* If open() fails, close() must still be called. */
     int (*open)(struct hdss_shared_loop *loop);
     /* Draws the next chunk. Returns false if none is left, and also after a failure, which sets loop->state. */
     bool (*draw)(struct hdss_shared_loop *loop, struct range *chunk);
     void (*ask)(struct hdss_shared_loop *loop);
     bool (*serve)(struct hdss_shared_loop *loop);
-    /* Ends drawing on this rank, perhaps early. Returns when no other rank needs this rank. */
+    /* Ends drawing on this rank, even if iterations remain. Returns when no other rank needs this rank any more. */
     void (*finish)(struct hdss_shared_loop *loop);
     void (*close)(struct hdss_shared_loop *loop);
     void (*fini)(struct hdss_shared_loop *loop);
@@ -56,7 +57,7 @@ struct figures {
 };
 
 struct hdss_shared_loop {
-    void *unused[2]; /* the beginning of freed memory is often overwritten, but `magic` should remain */
+    void *unused[2]; /* keeps `magic` away from the beginning, which is often overwritten after the memory was freed */
     uint64_t magic;
     pthread_mutex_t mutex;
     struct error error;
@@ -80,7 +81,7 @@ struct hdss_shared_loop {
 
     struct range rest;
     uint64_t piece;
-    uint64_t piece_ns; /* when the piece began; 0: no piece is running */
+    uint64_t piece_ns; /* when the current piece began; 0: no piece is running */
     uint64_t rest_least;
     bool asked;
     double iteration_ns;
@@ -101,21 +102,23 @@ struct hdss_shared_loop {
     _Atomic bool stop_helping;
 };
 
-/* Notes that the latest piece is finished; the time until the next call is not compute time. */
+/* Records that the latest piece is finished: the time until the next call does not count as compute time. */
 void loop_pause(struct hdss_shared_loop *loop);
 
 void loop_finish(struct hdss_shared_loop *loop);
 
 int loop_make_powers(struct hdss_shared_loop *loop, bool by_group);
 
-/* Serves linked loops and waits for a moment. Call it after each poll that has found nothing. */
+/* Serves linked loops; if there was nothing to serve, waits as backoff.h says. Call it after each poll that has found
+ * nothing. */
 void linked_wait(struct hdss_shared_loop *loop);
 
 void linked_fini(struct hdss_shared_loop *loop);
 
-/* Collective; call it between two time steps, after loop->iterations is set. Returns an enum hdss_status. */
+/* Chooses the technique for the next time step. Collective; call it between two time steps, after loop->iterations is
+ * set. Returns an enum hdss_status. */
 int auto_choose(struct hdss_shared_loop *loop);
-/* On rank 0, for the report; NULL: no technique was chosen. */
+/* Returns the choice for the report, on rank 0; NULL: no technique was chosen. */
 const struct choice *auto_choice(const struct hdss_shared_loop *loop);
 void auto_fini(struct hdss_shared_loop *loop);
 
@@ -124,7 +127,7 @@ void progress_stop(struct hdss_shared_loop *loop);
 void progress_lock(struct hdss_shared_loop *loop);
 void progress_unlock(struct hdss_shared_loop *loop);
 
-/* Collective, after the end of the loop. Fills in the report on rank 0, where the caller frees `rows`. */
+/* Collective; call it after the end of the loop. Fills in the report on rank 0, where the caller then frees `rows`. */
 int totals_gather(struct hdss_shared_loop *loop, struct report *report, struct report_worker **rows);
 
 int totals_write(struct hdss_shared_loop *loop, const struct report *report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes without a coordinator (DCA): two-sided, rma and node, with the transports of the DCA topologies. A
- * technique forgets after a time step what it has learned, because no rank collects it. */
+/* The modes without a coordinator (DCA): two-sided, rma and node. They use the transports of the DCA topologies. At the
+ * end of a time step a technique forgets what it has learned, because no rank collects it. */
 #include "deploy/library/loop.h"
 
 #include "common/carrier/words.h"
@@ -50,8 +50,7 @@ static const struct transport *mode_dca_transport_of(enum api_mode mode)
     }
 }
 
-/* In mode node a technique must have a closed form: measurements of single ranks do not apply to the chunks of
- * nodes. */
+/* In mode node a technique must have a closed form: measurements are made per rank, but chunks are for whole nodes. */
 static int check_node(struct hdss_shared_loop *loop, const struct dca_core *core)
 {
     struct dca_view view;
@@ -132,7 +131,8 @@ static bool dca_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
         dca_machine_measure(&own->share.machine, loop->measured.iterations, (uint64_t)(loop->measured.compute_s * 1e9),
                             (uint64_t)(loop->measured.wait_s * 1e9), 0, 0);
     loop->measured = (struct measured){0};
-    if (loop->serves && !loop->helped) /* a short chunk has no pieces between which requests could be served */
+    /* serves requests here too, because a short chunk has no pieces between which requests could be served */
+    if (loop->serves && !loop->helped)
         own->share.transport->serve(&own->share);
     progress_lock(loop);
     bool drawn = share_draw(&own->share, chunk);

@@ -2,13 +2,13 @@
 /* The modes with a coordinator. In mode central rank 0 cuts a chunk for each request. In mode hierarchical the first
  * rank of each group keeps a pool, and gets refills from rank 0 with one chunk for each rank of the group.
  *
- * The rules are those of the daemons: sched_cut() cuts chunks, common/service/refill.h orders refills and times
- * their requests, common/service/pool.h assigns chunks of a pool. The state machines of the daemons are not used:
- * they end a loop after all results have arrived. A rank of a program must know as soon as no chunk is left for it,
- * because other ranks may wait for it in the next loop.
+ * The rules are those of the daemons: sched_cut() cuts chunks, common/service/refill.h orders refills and times their
+ * requests, common/service/pool.h assigns chunks of a pool. The state machines of the daemons are not used: they end a
+ * loop after all results have arrived. A rank of a program must know as soon as no chunk is left for it, because other
+ * ranks may wait for it in the next loop.
  *
- * A coordinator computes, too, and serves requests whenever it is in the library. A coordinator is finished when
- * each of its ranks has left or knows that nothing is left; rank 0 is finished when each coordinator is. So no
+ * A coordinator computes, too, and serves requests whenever it is in the library. A coordinator is finished when each
+ * of its ranks has left or knows that no iterations remain; rank 0 is finished when each coordinator is finished. So no
  * message is in transit after a time step. Nevertheless, successive steps use different tags. Messages are plain
  * structures, because all ranks have the same architecture and MPI library. */
 #include "deploy/library/loop.h"
@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define RECEIVES 8
-/* The tags of a time step are reused after this many steps. */
+/* The tags of a time step are used again this many time steps later. */
 #define TAG_STEPS 4096u
 
 enum tag { TAG_ASK, TAG_ANSWER, TAG_REFILL, TAGS };
@@ -33,7 +33,9 @@ enum kind {
     KIND_WORK,
     KIND_LEAVE,
     KIND_REFILL,
-    KIND_GONE, /* the whole group has left; WORK and LEAVE come from a rank, REFILL and GONE go to rank 0 */
+    /* all ranks of a group have left. Ranks send WORK and LEAVE to their coordinator; coordinators send REFILL and GONE
+     * to rank 0. */
+    KIND_GONE,
 };
 
 /* Only the first `records` elements of `measured` are sent. */
@@ -42,7 +44,7 @@ struct ask {
     struct measured measured[];
 };
 
-/* A chunk; count 0: nothing is left. In a refill, `owner` is the rank within its group. */
+/* A chunk; if `count` is 0, no iterations remain. In a refill, `owner` is the index of a rank within its group. */
 struct grant {
     uint64_t first, count;
     uint64_t owner;
@@ -61,8 +63,8 @@ struct coordinator {
     uint64_t handed_out;
     struct ask *refill_ask;
     struct measured *measured;
-    /* On rank 0 [ranks + 1]: the refill that is being cut. On others [REFILLS_OPEN_MAX][members + 1]: the refills in
-     * the order of `refills`. Owned. */
+    /* Refills; owned. On rank 0 [ranks + 1]: the refill that is being cut. On other ranks [REFILLS_OPEN_MAX][members +
+     * 1]: refills in the order of `refills`. */
     struct grant *refill;
     MPI_Request refill_sent, refill_received[REFILLS_OPEN_MAX];
 };
@@ -211,7 +213,8 @@ static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
     return true;
 }
 
-/* Call it before a chunk of the pool is assigned. Rank 0 cuts its own refill at once if its pool is empty. */
+/* Makes sure that the pool gets a refill in time. Call it before a chunk of the pool is assigned. Rank 0 cuts its own
+ * refill at once; other ranks request a refill from rank 0. */
 static void served_refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -262,7 +265,7 @@ static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
     unsigned count = coordinator->waiting_count;
     coordinator->waiting_count = 0;
     for (unsigned i = 0; i < count; i++)
-        /* if a rank must wait again, it overwrites an entry that was already read */
+        /* served_answer() may put the rank back into `waiting`; this overwrites only entries that were already read */
         served_answer(loop, served, coordinator->waiting[i]);
 }
 

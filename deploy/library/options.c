@@ -16,7 +16,7 @@
 
 #define MAGIC     UINT64_C(0x6f7074696f6e7331)
 #define TECHNIQUE "fac2"
-/* For the first time step of `auto`: it adapts. */
+/* Technique of the first time step with technique=auto: it must be adaptive, because nothing was measured yet. */
 #define TECHNIQUE_AT_FIRST "awf-c"
 
 static int api_options_take_technique(void *target, const char *value, struct error *error)
@@ -113,7 +113,7 @@ void api_settings_init(struct api_settings *settings)
     sched_spec_parse(&settings->node_technique, WORKER_NODE_TECHNIQUE, &none);
 }
 
-/* Hashes each member, because there is padding between them. */
+/* Hashes the members one by one, because the padding between them has no defined value. */
 uint64_t api_settings_digest(const struct api_settings *settings)
 {
     char technique[SCHED_SPEC_TEXT_MAX], node_technique[SCHED_SPEC_TEXT_MAX];

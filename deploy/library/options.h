@@ -19,9 +19,10 @@ struct api_settings {
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t break_after; /* iterations between two checks for requests, or API_AUTO; 0: no checks */
-    /* The next chunk is requested when this many iterations are left, or API_AUTO; 0: at the end. */
+    /* The next chunk is requested when this many iterations remain in the present chunk, or API_AUTO; 0: at the end of
+     * the chunk. */
     uint64_t request_when;
-    uint64_t group_size; /* 0: all ranks of a node */
+    uint64_t group_size; /* ranks in a group; 0: all ranks of a node */
     bool thread;
     bool leader_idles;
     char report[JOB_PATH_MAX];
@@ -29,7 +30,7 @@ struct api_settings {
 };
 
 struct hdss_options {
-    void *unused[2]; /* the beginning of freed memory is often overwritten, but `magic` should remain */
+    void *unused[2]; /* keeps `magic` away from the beginning, which is often overwritten after the memory was freed */
     uint64_t magic;
     struct api_settings settings;
     double *powers;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that serves other ranks while the program computes, and sleeps in between. It needs MPI_THREAD_MULTIPLE.
- * `serving` protects what it shares with the program's threads. */
+/* A thread that serves other ranks while the program computes, and sleeps between two polls. It needs
+ * MPI_THREAD_MULTIPLE. The mutex `serving` protects the data that this thread shares with the program's threads. */
 #include "deploy/library/loop.h"
 
 static void *help(void *context)

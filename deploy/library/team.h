@@ -10,7 +10,7 @@
 
 struct team {
     MPI_Comm world;
-    MPI_Comm node; /* the ranks of this rank's group, which share memory */
+    MPI_Comm node; /* the ranks of this rank's group, all of one node */
     int rank, ranks;
     unsigned groups, group;
     unsigned *group_of;
@@ -20,17 +20,17 @@ struct team {
     bool cores_are_free;
 };
 
-/* Collective. Duplicates `comm`; team_agree() can be called from then on. Returns an enum hdss_status. */
+/* Collective. Duplicates `comm`; afterwards team_agree() can be called. Returns an enum hdss_status. */
 int team_join(struct team *team, MPI_Comm comm);
 
-/* Collective. Makes groups of `size` ranks of a node; 0: of all its ranks. Returns -1 if memory runs out on this
- * rank. */
+/* Collective. Divides the ranks of each node into groups of `size` ranks; 0: one group per node. Returns -1 if memory
+ * runs out on this rank. */
 int team_group(struct team *team, uint64_t size);
 
 void team_fini(struct team *team);
 
-/* Collective. Returns the worst status of all ranks. If it is an error, all ranks get the error text of the lowest
- * rank that has it. */
+/* Collective. Returns the worst status of all ranks. If it is an error, all ranks get the error text of the
+ * lowest-numbered rank that has this status. */
 int team_agree(const struct team *team, int status, struct error *error);
 
 bool team_is_same(const struct team *team, uint64_t value);

@@ -11,7 +11,7 @@
 enum availability_kind {
     AVAILABILITY_UP,
     AVAILABILITY_DOWN,
-    /* the node finishes its running work and leaves; work that it has not begun goes to other nodes */
+    /* the node finishes its running work and then leaves; other nodes get the work that it has not begun */
     AVAILABILITY_LEAVES,
     AVAILABILITY_SPEED,
 };
@@ -33,18 +33,19 @@ struct availability {
 
 #define AVAILABILITY_PROFILE_EVENTS_MAX 1000
 
-/* Returns the text of the profile `name`, which the caller frees, or NULL. */
+/* Returns the text of the profile `name`, which the caller frees. Returns NULL on failure. */
 typedef char *availability_reader(void *context, const char *name, struct error *error);
 
-/* Parses lines `NODE SECONDS up|down|leaves|SPEED|load=N` with # comments; events at the same time keep the order of
- * their lines. load=N stands for N busy processes on each core, and means speed 1 / (1 + N). The first `launched`
- * nodes exist from the start; they may fail and return as joining nodes, but not leave.
+/* Parses lines `NODE SECONDS up|down|leaves|SPEED|load=N` with # comments; events at the same time have the order of
+ * their lines. SPEED is relative to the node's usual speed. load=N means N busy processes on each core, which make the
+ * speed 1 / (1 + N). The first `launched` nodes exist from the start. These nodes may fail and return as joining nodes,
+ * but they may not leave.
  *
  * A line `NODE speed_file NAME` or `NODE state_file NAME` applies a SimGrid profile. `reader` returns its text; if
- * `reader` is NULL, such lines are refused. A profile has lines `SECONDS VALUE` ordered by time: a speed, or a state
- * that is 0 for a failure and positive for a return. After a line `LOOPAFTER S` the profile is repeated S seconds
- * after its last event, up to AVAILABILITY_PROFILE_EVENTS_MAX events in all. On failure the caller has nothing to
- * free. */
+ * `reader` is NULL, such lines are refused. A profile has lines `SECONDS VALUE`, ordered by time. VALUE is a speed, or
+ * a state: 0 means that the node fails, a positive number that it returns. A line `LOOPAFTER S` repeats the profile S
+ * seconds after its last event, until there are AVAILABILITY_PROFILE_EVENTS_MAX events. On failure the caller has
+ * nothing to free. */
 int availability_parse(struct availability *availability, const char *text, unsigned launched,
                        availability_reader *reader, void *context, struct error *error);
 

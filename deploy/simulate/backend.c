@@ -17,9 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How long it takes to detect a dead rank: ten heartbeats of a second, as in common/mpi. */
+/* How long it takes to detect a dead rank: ten heartbeats, one per second, as in common/mpi. */
 #define DETECT_NS UINT64_C(10000000000)
-/* The same for a node that has joined. It is shorter because the set sees that the stream to the node has ended. */
+/* How long it takes to detect the loss of a node that has joined. It is shorter than DETECT_NS, because the set notices
+ * the end of the stream to that node. */
 #define POD_DETECT_NS UINT64_C(1000000000)
 #define LIMIT_NS      (UINT64_MAX / 4)
 
@@ -209,7 +210,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .distance = setup->loop.distance,
         .reach = setup->loop.reach,
         .no_speculation = setup->loop.has_effects,
-        .is_patient = true, /* no launcher kills ranks that take long to end */
+        .is_patient = true, /* launchers kill ranks that take long to end, but a simulation has no launcher */
         .no_isolation = setup->kernel->descriptor != NULL,
         .are_tasks = setup->loop.are_tasks,
         .powers = powers,

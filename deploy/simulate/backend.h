@@ -9,7 +9,7 @@
 
 struct simulation_run {
     struct virtual_config config;
-    /* The four lists are owned. `powers` is [workers]; NULL: powers are measured. */
+    /* The next four members point to owned lists. `powers` is [workers]; if it is NULL, powers are measured. */
     double *powers;
     struct virtual_fault *faults;
     struct virtual_load *loads;
@@ -17,8 +17,8 @@ struct simulation_run {
     struct sim_trace trace;
 };
 
-/* Sets the ranks, the job, the service times and the events of the nodes, but neither network nor costs of
- * iterations. Borrows the simulation. `run` must be freed also on failure, and must not be moved. */
+/* Sets the ranks, the job, the service times and the events of the nodes in `run`, but neither the network nor the
+ * costs of iterations. `run` borrows the simulation. It must be freed also on failure, and must not be moved. */
 int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error);
 void simulation_run_fini(struct simulation_run *run);
 
@@ -31,6 +31,6 @@ int simulation_model_init(struct simulation_model *model, const struct simulatio
                           struct virtual_config *config, struct error *error);
 void simulation_model_fini(struct simulation_model *model);
 
-/* Writes trace, summary and report. Returns the exit status, or -1 if the run hung or memory ran out. */
+/* Writes the trace, the summary and the report. Returns the exit status, or -1 if the run hung or memory ran out. */
 int simulation_print_result(const struct simulation *simulation, struct simulation_run *run,
                             const struct virtual_result *result, const char *version, struct error *error);

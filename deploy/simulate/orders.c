@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a simulation in several orders. Real machines have no fixed order of simultaneous events, and one run is not
- * representative if the order decides which worker gets which chunk. Each seed gives an order. All orders are run to
+/* Runs a simulation with several orders of simultaneous events. Real machines have no fixed order, and one run is not
+ * representative if the order decides which worker gets which chunk. Each seed gives one order. All orders are run to
  * find their loop times; then the run with the median time is repeated and shown. */
 #include "deploy/simulate/simulation.h"
 

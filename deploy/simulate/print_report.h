@@ -6,6 +6,6 @@
 #include "deploy/simulate/simulation.h"
 
 /* Adds the kernel, its values and the simulation to the report, prints the summary and writes the report. Returns
- * `status`, or another exit status if the report cannot be written. If the run is only timed, it only stores the
- * times. */
+ * `status`, or another exit status if the report cannot be written. If the run is only timed, does nothing but store
+ * the times. */
 int simulation_print_report(const struct simulation *simulation, struct report *report, int status);

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Trace number i is written by this rank. Traces are in the order supermaster, masters of the launch, masters of
+/* Returns the rank that writes trace number i. Traces are in the order supermaster, masters of the launch, masters of
  * pods. */
 static unsigned rank_of_noter(const struct virtual_config *config, unsigned i)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace of a simulated run: what supermaster and masters record of chunks, in simulated time. */
+/* The trace of a simulated run: the records of the supermaster and the masters about chunks, in simulated time. */
 #pragma once
 
 #include "common/metrics/report.h"
@@ -17,7 +17,7 @@ struct sim_trace {
     unsigned count;
 };
 
-/* Opens the job's trace. Does nothing if the run is only timed, or without a supermaster. Call sim_trace_fini() also
+/* Opens the trace of the job. Does nothing if the run is only timed, or has no supermaster. Call sim_trace_fini() also
  * on failure. */
 int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, const struct virtual_config *config,
                    struct error *error);

@@ -20,8 +20,8 @@
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
 enum simulation_recorded {
-    RECORDED_SEPARATE, /* recorded costs are converted to those of a worker of mean speed */
-    RECORDED_SIMULATE, /* the same, and the simulated workers get the recorded speeds */
+    RECORDED_SEPARATE, /* recorded costs are converted to the costs at a worker of mean speed */
+    RECORDED_SIMULATE, /* the same, and the simulated workers also get the recorded speeds */
     RECORDED_IGNORE,
 };
 
@@ -29,7 +29,7 @@ enum simulation_format { SIMULATION_TEXT, SIMULATION_JSON, SIMULATION_CSV };
 
 struct simulation_event {
     unsigned node;
-    double factor; /* by which the node becomes slower; 0: the node fails */
+    double factor; /* how many times slower the node becomes; 0: the node fails */
     uint64_t at_ns;
     uint64_t until_ns;
 };
@@ -44,10 +44,10 @@ struct simulation_times {
 
 struct run_at_hand {
     uint64_t order;
-    /* receives the times, and nothing is printed; NULL: results are printed; borrowed */
+    /* receives the times, and nothing is printed; NULL: the results are printed; borrowed */
     struct simulation_times *noted;
     struct simulation_range range;
-    /* Busy seconds, set by the run; negative: unknown. `master_busy_s` is that of the busiest master. */
+    /* Busy seconds, which the run sets; negative: unknown. `master_busy_s` is that of the busiest master. */
     double supermaster_busy_s, master_busy_s;
 };
 
@@ -66,7 +66,7 @@ struct simulation {
     const char *load_text;
     const char *slow_text, *fail_text;
     const char *availability_path;
-    uint64_t seed; /* first seed for the order of simultaneous events; 0: fixed order */
+    uint64_t seed; /* first seed for the order of simultaneous events; 0: the order is fixed */
     unsigned repetitions;
     const char *jobs_path;
     unsigned jobs_at_once;
@@ -76,14 +76,14 @@ struct simulation {
     /* [word_count] the job's command line, with the program's name first; the array is owned, the words are borrowed */
     char **words;
     int word_count;
-    /* Derived from the options. Pointers are owned. */
+    /* From here on, members are derived from the options. Pointers are owned. */
     struct job_setup setup;
     struct platform platform;
     struct placement placement;
     struct costs *costs;
     struct recorded_speeds recorded_speeds;
     double *worker_speeds;
-    double *worker_loads; /* [workers] runnable processes on each core, including the worker */
+    double *worker_loads; /* [workers] how many processes run on each core, including the worker */
     double *rank_speeds;
     struct simulation_event *events;
     unsigned event_count;
@@ -94,7 +94,7 @@ struct simulation {
 extern const struct options simulation_own_options;
 struct options simulation_options(void);
 
-/* Reads the command line from argv[1] on, and borrows from it. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. Call
+/* Reads the command line, from argv[1] on, and borrows its words. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. Call
  * simulation_fini() also on failure. */
 int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error);
 
@@ -115,7 +115,8 @@ static inline unsigned simulation_worker_rank(const struct simulation *simulatio
     return !simulation->dca + simulation->masters + w - simulation_serving_workers(simulation);
 }
 
-/* Sets [workers] powers, which the caller frees, or NULL if the job does not give powers and they are measured. */
+/* Sets `*powers` to an array of [workers], which the caller frees. Sets it to NULL if the job gives no powers, so that
+ * powers are measured. */
 int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error);
 
 static inline double simulation_cost_ns(const struct simulation *simulation, uint64_t first, uint64_t count)
@@ -123,8 +124,8 @@ static inline double simulation_cost_ns(const struct simulation *simulation, uin
     return costs_ns(simulation->costs, first, count);
 }
 
-/* Run the simulation in virtual time, print the summary and write the report. Return an enum exit_status, or -1 if
- * the run is not possible. simulation_run_orders() calls the other two. */
+/* Run the simulation in virtual time, print the summary and write the report. Return an enum exit_status, or -1 if the
+ * run is not possible. simulation_run_orders() calls one of the other two, once for each order. */
 int simulation_run_dca(struct simulation *simulation, const char *version, struct error *error);
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);
 

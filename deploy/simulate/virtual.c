@@ -10,7 +10,7 @@ static double costs_of(void *context, uint64_t first, uint64_t count)
     return simulation_cost_ns(((const struct simulation_model *)context)->simulation, first, count);
 }
 
-/* Nodes that join later are at the site of node 0. */
+/* Returns the site of a node. Nodes that join later are at the site of node 0. */
 static unsigned site_of(const struct simulation_model *model, unsigned node)
 {
     return model->site[node < model->simulation->placement.nodes ? node : 0];

@@ -26,7 +26,8 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-/* Each worker calls it before its first range. `values` lasts as long as the instance. */
+/* The runtime calls this on each worker before the worker's first range. `values` stay valid as long as the
+ * instance. */
 static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                        void **instance, char error[HDSS_ERROR_MAX])
 {

@@ -21,8 +21,8 @@ struct factoring {
     uint64_t chunk;
 };
 
-/* ceil(R / (parts P)), without overflow: the size of the chunks of a batch that begins with R = `remaining`
- * iterations. */
+/* Returns ceil(R / (parts P)), computed without overflow: the size of the chunks in a batch that begins when R =
+ * `remaining` iterations are left. */
 static uint64_t chunk_of(const struct factoring *factoring, uint64_t remaining)
 {
     const uint64_t chunks = factoring->parts * factoring->workers;
@@ -50,7 +50,7 @@ static uint64_t next(void *state, const struct hdss_technique_request *request)
     return factoring->chunk;
 }
 
-/* The same as next() for workers without a supermaster, which know only the number of the step: goes through all
+/* Returns the same as next(). Workers without a supermaster call it with the number of the step, so it goes through all
  * earlier batches. */
 static uint64_t at(const void *state, uint64_t step)
 {
@@ -58,7 +58,8 @@ static uint64_t at(const void *state, uint64_t step)
     uint64_t remaining = factoring->iterations;
     for (uint64_t batch = step / factoring->workers; batch > 0; batch--) {
         const uint64_t chunk = chunk_of(factoring, remaining);
-        if (chunk > remaining / factoring->workers) /* the loop ends in this batch */
+        /* the loop ends in this earlier batch, so there is no chunk at `step`, and any size will do */
+        if (chunk > remaining / factoring->workers)
             return 1;
         remaining -= chunk * factoring->workers;
     }

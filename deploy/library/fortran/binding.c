@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the Fortran modules cannot do with iso_c_binding: a communicator is an integer in Fortran, and a handle in C.
+/* The parts of the Fortran modules that iso_c_binding cannot express. In Fortran a communicator is an integer, in C a
+ * handle.
  *
  * The Fortran type infoDLS has arrays that no C structure can have. So each Fortran infoDLS has a C infoDLS on the
- * heap, and is filled from it through a structure of plain numbers. */
+ * heap, whose values are copied to it through a structure of plain numbers. */
 #include <mpi.h>
 
 #include "dls4lb/DLS.h"
@@ -68,7 +69,7 @@ static int dls4lb_copy_comm(MPI_Comm comm)
     return MPI_Comm_c2f(copy);
 }
 
-/* The program owns the copies. */
+/* Returns duplicates of the communicators, which the program must free. */
 void dls4lb_fortran_copy_group_comms(const infoDLS *outer, const infoDLS *inner, int *outer_comm, int *inner_comm)
 {
     *outer_comm = dls4lb_copy_comm(outer->comm);
@@ -81,7 +82,7 @@ void dls4lb_fortran_free(infoDLS *info)
     free(info);
 }
 
-/* The coordinator of the foremen is counted in lastRank, but not in commSize. */
+/* lastRank counts the coordinator of the foremen, but commSize does not. */
 static size_t dls4lb_rank_count(const infoDLS *info)
 {
     int count = info->lastRank + 1 > info->commSize ? info->lastRank + 1 : info->commSize;

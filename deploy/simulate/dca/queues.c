@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* --dca node, simulated: the workers of a node draw from a queue in shared memory, one after the other; each draw
- * takes QUEUE_NS. The first worker that finds the queue empty fetches a big chunk for the node from the counters in
- * rank 0's window; the others draw again after it has arrived. An assignment with --inject-delay holds a lock of the
- * node.
+/* --dca node, simulated: the workers of a node draw from a queue in shared memory, one after the other; each draw takes
+ * QUEUE_NS. The first worker that finds the queue empty fetches a big chunk for the node from the counters in rank 0's
+ * window; the others draw again after it has arrived. An assignment with --inject-delay holds a lock of the node.
  *
- * With recall, the queue is refilled after a worker has found nothing left: the first worker of the node that ends
- * an iteration gives up the rest of its chunk. queues_plan_giver() determines this worker when the queue is drained,
- * so that no event is needed for a check that would find nothing. */
+ * With recall, a worker may find nothing left to draw; then the first worker of the node that ends an iteration gives
+ * up the rest of its chunk, which refills the queue. queues_plan_giver() determines this worker when the queue is
+ * drained, so that no event is needed for a check that would find nothing. */
 #include "common/config/rank_options.h"
 #include "common/dca/core_queue.h"
 #include "deploy/simulate/dca/run.h"
@@ -16,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a draw takes if two ranks of a node share the queue (tests/bench/RESULTS.md, benchmark dca); 15 for one
- * rank. */
+/* How long a draw takes if two ranks of a node share the queue (tests/bench/RESULTS.md, benchmark dca). If one rank
+ * uses the queue alone, a draw takes 15 ns. */
 #define QUEUE_NS 27
 
 #define NOBODY UINT32_MAX
@@ -145,7 +144,8 @@ void queues_starve(struct dca_run *run, unsigned w, double at_ns)
     queues_plan_giver(run, node, at_ns);
 }
 
-/* The list is cleared first: with SimGrid a woken worker may run and wait again before the next one is woken. */
+/* Wakes all workers that wait for the queue. The list is cleared before the first one is woken: with SimGrid, a woken
+ * worker may run, and wait again, before the next one is woken. */
 static void queues_wake(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
     unsigned waiting = node->first;
@@ -186,7 +186,8 @@ static void queues_give(struct dca_run *run, unsigned w, double at_ns)
     queues_wake(run, node, at_ns);
 }
 
-/* The worker that fetched the big chunk draws before those that waited for it. An empty `big` ends the loop. */
+/* Puts a big chunk, which worker `w` has fetched, into the queue of its node. This worker draws before the workers that
+ * have waited for the chunk. If `big` is empty, the loop ends. */
 void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns)
 {
     struct simulated_queue *node = queues_of(run, w);

@@ -14,8 +14,9 @@ struct virtual_drawing {
     bool out_of_memory;
 };
 
-/* The heap orders events by whole nanoseconds. This number orders those within one nanosecond: by the fraction in
- * units of 2^-36 ns, then by worker (with a seed, by a random number for each worker), then by type. */
+/* The heap orders events by whole nanoseconds. Returns a number that orders the events within one nanosecond: first by
+ * the fraction of the nanosecond in units of 2^-36 ns, then by worker, then by type. With a seed, each worker has a
+ * random number in place of its index. */
 static uint64_t virtual_order(uint64_t seed, double at_ns, unsigned w, enum drawing_event type)
 {
     const uint64_t rest = (uint64_t)ldexp(at_ns - floor(at_ns), 36);
@@ -36,7 +37,7 @@ static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum
         heap_push_ordered(&own->heap, future, virtual_order(run->simulation->at_hand.order, at_ns, w, type)) < 0;
 }
 
-/* Latency between worker and counters. A seed makes it vary between 0.5 and 1.5 times the latency of the link. */
+/* Returns the latency between a worker and the counters: that of the link or, with a seed, 0.5 to 1.5 times as much. */
 static double virtual_way_ns(struct dca_run *run, unsigned w)
 {
     struct virtual_drawing *own = run->context;

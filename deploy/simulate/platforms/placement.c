@@ -66,8 +66,8 @@ static bool placement_put_all(const struct placement *placement, struct cursor *
     return has_room;
 }
 
-/* Workers with several threads may leave cores of a node unused, so that more nodes are needed than the number of
- * cores suggests. */
+/* Finds how many nodes are needed. It may be more than the number of cores suggests, because workers with several
+ * threads may leave cores of a node unused. */
 static bool placement_find_nodes(struct placement *placement, const struct platform *platform, uint64_t cores)
 {
     for (unsigned used = nodes_for(platform, cores); used <= platform->nodes; used++) {

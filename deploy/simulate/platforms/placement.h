@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Placement of the ranks of a simulated run: each rank has its own core, and a worker with several threads has as
- * many cores of one node.
+/* Placement of the ranks of a simulated run: each rank has a core of its own. A worker with several threads has a core
+ * per thread, all of one node.
  *
  * Rank 0 is the supermaster, followed by masters and workers. Cores are filled node by node: first the supermaster,
  * then each master and its share of the workers, so that a master is on the same node as its first workers. If the
- * platform has more nodes than needed, evenly spread nodes are used, to include fast and slow nodes and all sites. */
+ * platform has more nodes than the ranks need, the used nodes are spread evenly over all nodes, so that fast and slow
+ * nodes of all sites are among them. */
 #pragma once
 
 #include "common/util/error.h"

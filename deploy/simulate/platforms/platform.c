@@ -12,7 +12,7 @@
 #define WORD_MAX   64
 #define LINE_WORDS 8
 
-/* With these limits a message of up to 10^12 bytes takes less than 2^64 ns. */
+/* Limits of times and bandwidths. Within these limits a message of up to 10^12 bytes takes less than 2^64 ns. */
 #define TIME_NS_MAX      60e9
 #define BYTE_NS_MAX      1e3
 #define BYTES_PER_NS_MIN 1e-6

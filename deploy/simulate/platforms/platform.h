@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A simulated machine: nodes, their speeds, costs of messages, and how long daemons are busy with each event. Both
- * backends of `hdss simulate` use it: one directly, the other by generating a SimGrid platform.
+ * backends of `hdss simulate` use it: virtual time uses it directly; for SimGrid, a SimGrid platform is generated from
+ * it.
  *
  * Text format, one statement per line, # comments:
  *     title A cluster of the year 2008
@@ -27,7 +28,7 @@
 
 struct platform_nodes {
     unsigned count, cores;
-    double speed; /* relative to the core on which the costs of iterations were measured */
+    double speed; /* relative to the core on which the costs of the iterations were measured */
     unsigned site;
 };
 
@@ -36,20 +37,20 @@ struct platform_link {
     double bytes_per_ns;
 };
 
-/* Time of a worker for iterations that cost nothing: measured on an AMD EPYC with tests/bench/free_iterations.c. A
- * cold call was measured between real ranks (tests/bench/bench_first.py). */
+/* Times that a worker needs even if iterations cost nothing, measured on an AMD EPYC: a kernel call and an iteration
+ * with tests/bench/free_iterations.c, a cold call between real ranks with tests/bench/bench_first.py. */
 #define PLATFORM_CALL_NS      30.0
 #define PLATFORM_COLD_NS      550.0
 #define PLATFORM_ITERATION_NS 2.5
 
-/* How long a core of speed 1 is busy with anything but the body of the loop. */
+/* How long a core of speed 1 is busy with work other than the body of the loop. */
 struct platform_service {
     double event_ns;
     double message_ns;
     double byte_ns;
     double calculation_ns;
     double call_ns;
-    double cold_ns; /* per kernel call after the core has done other work: its caches are cold */
+    double cold_ns; /* for a kernel call with cold caches, after the core has done other work */
     double iteration_ns;
 };
 
@@ -66,12 +67,13 @@ struct platform {
 
 int platform_parse(struct platform *platform, const char *text, struct error *error);
 
-/* platform_names[] ends with NULL. platform_described() returns NULL for an unknown name. */
+/* The last element of platform_names[] is NULL. platform_described() returns NULL if the name is unknown. */
 extern const char *const platform_names[];
 const char *platform_described(const char *name);
 
-/* Finds a built-in platform and applies changes: NAME or NAME:nodes=N,cores=C,bandwidth=8GB/s,byte=0.1ns. The groups
- * keep their proportions. `bandwidth` changes the network, `byte` the service. */
+/* Finds a built-in platform and applies changes: NAME or NAME:nodes=N,cores=C,bandwidth=8GB/s,byte=0.1ns. If `nodes`
+ * changes, the groups of nodes keep their proportions. `bandwidth` is that of the network, `byte` that of the service
+ * times. */
 int platform_find(struct platform *platform, const char *spec, struct error *error);
 
 const struct platform_nodes *platform_node(const struct platform *platform, unsigned node);

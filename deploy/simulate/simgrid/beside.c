@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated rank that serves and computes: see rank.h. worker/job/beside.c is the same for real ranks. */
+/* A simulated rank that both serves and computes: see rank.h. For real ranks, worker/job/beside.c does the same. */
 #include "common/machine/computing.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the hosts of a SimGrid platform file. SimGrid exits if a file is invalid, and can load only one platform in
- * a process. So a child process reads the file and reports its hosts, or errors. */
+/* Reads the hosts of a SimGrid platform file. SimGrid exits if a file is invalid, and a process can load only one
+ * platform. So a child process reads the file, and reports the hosts or the errors to this process. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include "common/util/grow.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* SimGrid's own messages go to the same pipe as the lines of the hosts. */
+/* Runs in the child process. SimGrid's own messages go to the same pipe as the lines about the hosts. */
 static _Noreturn void tell_hosts(const char *path, int pipe)
 {
     char name[] = "hdss", quiet[] = "--log=root.thres:error", form[] = "--log=root.fmt:%m%n";
@@ -97,7 +97,8 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
     return 0;
 }
 
-/* SimGrid files have no service times: takes those of the built-in platform `cluster`, but not its nodes. */
+/* Begins a platform with the service times of the built-in platform `cluster`, because SimGrid files have none. It has
+ * no nodes yet. */
 static int begin_platform(struct platform *platform, const char *path, struct error *error)
 {
     if (platform_find(platform, "cluster", error) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SMPI starts this module for each rank. The module loads the module of the rank's daemon and runs it. All ranks are
- * in one process; simulated_set_run() gives them the run before they start. */
+/* SMPI starts this module for each rank. The module loads the module of the rank's daemon, which runs the rank. All
+ * ranks are in one process. Before they start, simulated_set_run() stores the run for all of them. */
 #include "deploy/simulate/simgrid/run.h"
 #include "proto/message.h"
 

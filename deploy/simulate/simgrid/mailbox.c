@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The mailbox of a simulated rank: how the rank waits for messages, and in which order it takes them.
  *
- * It waits in MPI_Waitany for a message or an alarm. Polling would cost simulated time that real ranks do not spend,
- * or real time of the simulation.
+ * A rank waits in MPI_Waitany for a message or an alarm. Polling would take simulated time that real ranks do not
+ * spend, or would make the simulation slow.
  *
- * SMPI assigns a message to a receive when the message is sent, and latencies differ. If messages were taken in the
- * order of the receives, as by a real rank, a message that has arrived would wait for another message from a distant
- * site. So messages are taken in order of arrival. Messages of the same sender are taken in order of sending,
- * because a short message might overtake a long one. Receive number n takes the n-th message sent to this rank,
- * whose sender is in the inbox. */
+ * SMPI assigns a message to a receive when the message is sent, and latencies differ. A real rank takes messages in the
+ * order of its receives. Here, a message that has arrived would then wait for an earlier message from a distant site.
+ * So messages are taken in the order of arrival. Messages of the same sender are taken in the order of sending, because
+ * a short message might overtake a long one. Receive number n gets the n-th message that was sent to this rank; the
+ * inbox tells the sender of that message. */
 #include "common/carrier/words.h"
 #include "deploy/simulate/simgrid/rank.h"
 #include "deploy/simulate/simgrid/module.h"
@@ -34,7 +34,7 @@ struct receive {
 
 struct mailbox {
     struct simulated_run *run;
-    struct net *net; /* belongs to the runtime and has the receives; NULL: no receive has been started */
+    struct net *net; /* owned by the runtime; has the receives; NULL: no receive was started yet */
     unsigned rank;
     struct receive receives[RECEIVES_MAX];
     unsigned receive_count;
@@ -43,7 +43,7 @@ struct mailbox {
     uint64_t started, arrived;
     uint64_t alarm_ns;
     sg_actor_t alarm;
-    bool rings; /* the actor `alarm` is about to send, and may hold a lock */
+    bool rings; /* the actor `alarm` is about to send its message, and may hold a lock */
     unsigned alarms_sent;
     carrier_request alarm_request;
 };
@@ -61,7 +61,7 @@ static void dismiss_alarm(struct mailbox *mailbox)
 {
     if (mailbox->alarm == NULL)
         return;
-    if (!mailbox->rings) /* an actor that holds a lock must not be killed; it ends soon */
+    if (!mailbox->rings) /* an actor that holds a lock must not be killed; this one ends soon */
         sg_actor_kill(mailbox->alarm);
     sg_actor_unref(mailbox->alarm);
     mailbox->alarm = NULL;
@@ -71,7 +71,7 @@ void mailbox_free(struct mailbox *mailbox)
 {
     dismiss_alarm(mailbox);
     if (mailbox->alarm_request != 0 && !simulated_may_fail(mailbox->run)) {
-        if (mailbox->alarms_sent == 0) /* SimGrid aborts if a message in transit is cancelled */
+        if (mailbox->alarms_sent == 0) /* SimGrid aborts if a message that is in transit is cancelled */
             carrier->cancel(mailbox->alarm_request);
         carrier->wait(&mailbox->alarm_request);
     }
@@ -174,7 +174,8 @@ static unsigned next_arrived(const struct mailbox *mailbox)
     return next;
 }
 
-/* Lists the requests in the order of `waiting`, because MPI_Waitany returns the first complete request. */
+/* Lists the requests in the order of `waiting`. The order matters, because MPI_Waitany returns the first complete
+ * request. */
 static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
 {
     for (unsigned n = 0; n < mailbox->waiting_count; n++)
@@ -229,7 +230,8 @@ static void await_alarm(struct mailbox *mailbox)
         mailbox->alarm_request = carrier->irecv(carrier_word_of_comm(MPI_COMM_WORLD), CARRIER_ANY, TAG_ALARM, NULL, 0);
 }
 
-/* An earlier alarm is kept, because an alarm that comes too early is harmless. */
+/* Sets the alarm of this rank. An alarm that is earlier than `at_ns` is kept, because an alarm that comes too early
+ * does no harm. */
 static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
 {
     if (mailbox->alarm_ns <= at_ns)
@@ -244,7 +246,8 @@ static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
     sg_actor_start(mailbox->alarm, give_alarm, 0, NULL);
 }
 
-/* If the alarm of this rank has not rung, the message is from another rank: see mailbox_wake(). */
+/* Handles an alarm message. It may come from this rank's actor `alarm` or, if that has not rung, from another rank: see
+ * mailbox_wake(). */
 static void hear_alarm(struct mailbox *mailbox)
 {
     mailbox->alarm_request = 0;
@@ -259,7 +262,7 @@ static void hear_alarm(struct mailbox *mailbox)
 void mailbox_wake(unsigned rank)
 {
     carrier_request request = carrier->isend(carrier_word_of_comm(MPI_COMM_WORLD), (int)rank, TAG_ALARM, NULL, 0);
-    carrier->release(&request); /* no waiting: the rank may be computing and never receive it */
+    carrier->release(&request); /* does not wait for the message: the rank may be computing, and may never receive it */
 }
 
 #define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)

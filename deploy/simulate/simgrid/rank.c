@@ -98,8 +98,9 @@ int simulated_store(void *context, const struct part *part, const void *data, ui
     return 0;
 }
 
-/* A rank is busy with an event before it sends the first message, and with each message before the message departs.
- * The remaining work for this event is added to the next event, so that a waiting rank is not woken for it. */
+/* Steps the machine of a rank. The rank is busy with the event before it sends the first message, and with each message
+ * before that message departs. Work that remains after the last message is added to the next event, so that a waiting
+ * rank is not woken for it. */
 static void simulated_step(void *self, const struct event *event, struct actions *actions)
 {
     struct simulated_rank *rank = self;
@@ -148,7 +149,8 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .hellos = run->hellos,
         .topology = *run->topology,
         .grouped = true,
-        .degraded = simulated_may_fail(run), /* messages may be in transit at the end and must not be cancelled */
+        /* at the end messages may be in transit, and these must not be cancelled */
+        .degraded = simulated_may_fail(run),
     };
     if (self.mailbox == NULL)
         simulated_give_up(run, rank, "out of memory");

@@ -19,7 +19,7 @@ struct simulated_rank {
     unsigned rank;
     struct machine machine;
     struct mailbox *mailbox;
-    double owed_ns; /* work that is done but has not yet taken simulated time, in ns on a core of speed 1 */
+    double owed_ns; /* work that is done, but for which no simulated time has passed yet, in ns on a core of speed 1 */
     uint64_t owed_at_ns;
     bool computed;
     uint64_t ends_ns;
@@ -46,7 +46,7 @@ struct simulated_rank *simulated_self(void);
 
 double simulated_speed(void);
 
-/* Returns how long work of `ns` (on a core of speed 1) takes on this rank from now on. */
+/* Returns how long this rank takes, from now on, for work that takes `ns` on a core of speed 1. */
 double simulated_core_ns(const struct simulated_rank *self, double ns);
 
 void simulated_execute(struct simulated_rank *self, double core_ns);
@@ -64,11 +64,11 @@ static inline bool simulated_may_fail(const struct simulated_run *run)
 void simulated_come(struct simulated_rank *self);
 bool simulated_reaches(const struct simulated_rank *self, unsigned to);
 void simulated_note_end(struct simulated_rank *self);
-/* Returns when the rank must stop waiting because it fails, gets a notice, or a step ends; NEVER if none of these is
- * due. */
+/* Returns the time at which the rank must stop waiting because it fails, gets a notice, or ends a step. Returns NEVER
+ * if there is no such time. */
 uint64_t simulated_next_look(const struct simulated_rank *self);
-/* Ends the rank. If failures are configured it first waits for the end of all others, so that their messages have a
- * receiver. */
+/* Ends the rank. If failures are configured, first waits until all other ranks end, so that messages of the others
+ * still have a receiver. */
 void simulated_leave(struct simulated_rank *self);
 
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns);

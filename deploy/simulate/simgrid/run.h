@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Input and output of the ranks of a run on SimGrid's simulated MPI (SMPI).
  *
- * All ranks are in one process and share this structure. Comments name the members that a rank writes. */
+ * All ranks are in one process and share the structures of this file. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The senders of the control messages that a rank has not taken yet. The senders write it: message n is from from[n
- * % capacity]. */
+/* The senders of the control messages that a rank has not taken yet: from[n % capacity] is the sender of message n.
+ * Each sender writes its own entry. */
 struct inbox {
     uint32_t *from;
     size_t capacity;
     uint64_t sent;
-    uint64_t taken; /* the rank has taken all messages below this number, and perhaps later ones */
+    uint64_t taken; /* the rank has taken all messages with a number below this, and perhaps some with higher numbers */
 };
 
 struct standing {
@@ -29,11 +29,11 @@ struct simulated_run {
     const double *speeds;
     const struct costs *costs;
     const struct perturbations *perturbations;
-    const unsigned char *results; /* the results of every part; read only; NULL: no results */
+    const unsigned char *results; /* results, the same for every part; read only; NULL: there are no results */
     unsigned char *boundary;
     double flops_per_ns;
     const char *folder;
-    /* The first rank calls this after SimGrid has read its files, which can then be removed. */
+    /* The first rank calls this when SimGrid has read its files, which may then be removed. */
     void (*begun)(void *context);
     void *context;
     struct inbox *inboxes;
@@ -51,7 +51,8 @@ struct simulated_run {
 typedef void simulated_rank_function(struct simulated_run *run, unsigned rank);
 #define SIMULATED_RANK_NAME "simulated_rank"
 
-/* The module that SMPI starts for each rank. Its function simulated_set_run() gives it the run. */
+/* File name of the module that SMPI starts for each rank. simulated_set_run() of this module stores the run for the
+ * ranks. */
 #define SIMULATED_LAUNCHER "hdss-simulated-rank.so"
 typedef void simulated_set_run_function(struct simulated_run *run);
 #define SIMULATED_SET_RUN_NAME "simulated_set_run"

@@ -163,9 +163,9 @@ static int write_files(struct simgrid_job *job, const struct simgrid_config *con
     return 0;
 }
 
-/* Messages take exactly the latency and bandwidth of their links; SMPI's defaults model TCP over Gigabit Ethernet.
- * They depart at once, even if nobody waits for them. MPI calls and short computations take exactly the times that
- * the model gives. */
+/* Settings of SMPI. Messages take exactly the latency and bandwidth of their links, while SMPI's defaults model TCP
+ * over Gigabit Ethernet. Messages depart at once, even if no rank waits for them. MPI calls and short computations take
+ * exactly the times that our model gives. */
 static char *const settings[] = {
     (char[]){"--log=root.thres:error"},
     (char[]){"--cfg=smpi/simulate-computation:no"},
@@ -189,7 +189,8 @@ static char *const settings[] = {
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-/* SMPI uses the same instance of the launcher module for all ranks, so the pointer can be set before they start. */
+/* Gives the run to the launcher module before ranks start. SMPI then uses the same instance of this module for all
+ * ranks. */
 static int set_run(struct simulated_run *run, const char *launcher, struct error *error)
 {
     simulated_set_run_function *function = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A job on SimGrid's simulated MPI: the same machines, driven by the runtime of real ranks, over a network with
- * contention. Configuration and result are those of the virtual cluster, to make both comparable.
+ * contention. Configuration and result have the types of the virtual cluster, so that both can be compared.
  *
- * Differences of the model: messages on the same link share its bandwidth. Data of more than 64 KiB depart one
- * latency later, after the receiver has asked for them. Except in loops with dependencies, a worker may handle
- * messages that arrive in the last 4 ms of a chunk only at its end. */
+ * Differences of the model: messages on the same link share its bandwidth. Data of more than 64 KiB depart one latency
+ * later, after the receiver has asked for them. Except in loops with dependencies, a worker may handle a message that
+ * arrives in the last 4 ms of a chunk only at the end of the chunk. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,9 +13,9 @@
 #include "deploy/simulate/virtual/cluster.h"
 
 struct simgrid_config {
-    /* Pointers are borrowed. `run` gives ranks, job, speeds of workers and service times; network and costs of `run`
-     * are replaced by `platform` and `costs`. No results are stored. Faults must be slowdowns or failures at a given
-     * time, and loads must exist from the start. */
+    /* Pointers are borrowed. `run` gives the ranks, the job, the speeds of workers and the service times; `platform`
+     * and `costs` replace the network and the costs of `run`. No results are stored. Faults must be slowdowns, or
+     * failures at a given time. Loads must exist from the start. */
     const struct virtual_config *run;
     const struct platform *platform;
     const struct placement *placement;
@@ -24,7 +24,8 @@ struct simgrid_config {
     const char *folder;
 };
 
-/* A SimGrid platform file. Its hosts are the nodes, in the same order. A core of the first host has speed 1. */
+/* A SimGrid platform file. The hosts of the file are the nodes, in the same order. A core of the first host has speed
+ * 1. */
 struct simgrid_file {
     const char *path;
     char **hosts;
@@ -32,15 +33,16 @@ struct simgrid_file {
     double flops_per_ns;
 };
 
-/* Reads the hosts of a file in another process. Sets the platform's nodes, cores and name, and takes the service
- * times of the built-in `cluster`. SimGrid itself reads the network. `file` must be freed also on failure. */
+/* Reads the hosts of a platform file in another process. Sets the nodes, the cores and the name of the platform, and
+ * its service times, which are those of the built-in `cluster`. The network is not read, because SimGrid itself reads
+ * it. `file` must be freed also on failure. */
 int simgrid_read_file(struct simgrid_file *file, const char *path, struct platform *platform, struct error *error);
 void simgrid_file_fini(struct simgrid_file *file);
 
 struct simgrid_job;
 
-/* Runs the job; possible only once per process. Sets status, end_ns, events and supermaster of `result`, which
- * belong to the returned job. Returns NULL if the job cannot run or did not end in order. */
+/* Runs the job. Can be called only once per process. Sets status, end_ns, events and supermaster of `result`; the
+ * returned job owns them. Returns NULL if the job could not run or did not end in order. */
 struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct virtual_result *result,
                                     struct error *error);
 /* Returns how long the rank was busy with messages since the first assignment. `rank` is the supermaster or a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See work.h. Work on a chunk continues while the worker does other things: they overlap with it, as in
+/* See work.h. A chunk continues while the worker does other things: computing and other work overlap, as in
  * deploy/simulate/virtual. */
 #include "deploy/simulate/simgrid/work.h"
 
@@ -20,11 +20,12 @@
 
 #include <smpi/smpi.h>
 
-/* Messages wake a computing worker, so its turns may be longer than real turns. It ignores messages near the end of
- * a chunk: see simulated_come_to(). It checks its timers every LOOK_NS. */
+/* Length of a turn. It may be longer than a real turn, because messages wake a worker that computes, except near the
+ * end of a chunk: see simulated_come_to(). The worker checks its timers every LOOK_NS. */
 #define TURN_NS 2e6
 #define LOOK_NS 1e9
-/* Length of a turn while a message waits. After a shorter turn the driver may not check for messages. */
+/* Length of a turn while a message waits. If it were shorter, the driver might not check for messages after the
+ * turn. */
 #define SOON_NS 3e3
 
 static struct simulated_work *work_of(struct executor *executor)
@@ -187,7 +188,7 @@ bool simulated_come_to(double end_ns, double deaf_ns)
     return true;
 }
 
-/* Shifts the start of the running chunk, because the chunk makes no progress while the worker serves others. */
+/* Moves the start of the running chunk to a later time: the chunk made no progress while the worker served others. */
 static void leave_out_service(struct simulated_work *work)
 {
     if (!work->serves)

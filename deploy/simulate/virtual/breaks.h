@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* When a simulated rank that computes and serves checks for messages; the same in virtual time and on SimGrid. */
+/* When a simulated rank that both computes and serves checks for messages, in virtual time and on SimGrid. */
 #pragma once
 
 #include <stdint.h>
 
-/* Time between two checks, and the longest turn of the executor: as in worker/job/job.c and worker/dca/work.c. */
+/* Time between two checks, and longest turn of the executor, as for real ranks (worker/job/job.c and
+ * worker/dca/work.c). */
 #define BREAK_NS      50000.0
 #define BREAK_TURN_NS 2000000.0
 
-/* Returns the number of iterations between two checks: `asked` (--break-after) or, if that is 0, as many as take
- * BREAK_NS; but not more than fit in a turn. */
+/* Returns the number of iterations between two checks: `asked`, which --break-after gives, or as many as take BREAK_NS
+ * if `asked` is 0. In both cases at most as many as fit in a turn. */
 static inline uint64_t break_stride(double iteration_ns, uint64_t asked)
 {
     const double in_turn = iteration_ns > 0 ? BREAK_TURN_NS / iteration_ns : 1e9;

@@ -69,8 +69,8 @@ static void print_reason(void *context, const char *text)
     cluster_in_machine(cluster, true);
 }
 
-/* Orders simultaneous events. If a seed shuffles them, messages from one sender still keep their order, and so do
- * the other events of one rank. */
+/* Returns a number that orders simultaneous events. If a seed shuffles events, messages of one sender still keep their
+ * order, and so do the other events of one rank. */
 static uint64_t cluster_order(struct virtual_cluster *cluster, const struct future *future)
 {
     const uint64_t sequence = cluster->heap.sequence++, seed = cluster->config.order_seed;
@@ -113,8 +113,8 @@ static uint64_t cluster_transfer_ns(const struct virtual_cluster *cluster, unsig
     return latency + (config->bytes_per_ns > 0 ? (uint64_t)((double)bytes / config->bytes_per_ns) : 0);
 }
 
-/* Returns by how much the seed changes the latency, by up to half in either direction, so that messages that cross
- * may arrive in any order. A negative change is returned modulo 2^64. */
+/* Returns the change of latency that the seed causes: up to half of the latency, longer or shorter, so that messages
+ * that cross may arrive in any order. A negative change is returned modulo 2^64. */
 static uint64_t cluster_shuffled_ns(const struct virtual_cluster *cluster, unsigned from, unsigned to)
 {
     const uint64_t seed = cluster->config.order_seed;
@@ -341,7 +341,7 @@ __attribute__((noinline, cold)) static bool cluster_tell_stolen(struct virtual_c
     return !node->gone && !node->killed;
 }
 
-/* Rare, and a separate function: it keeps other steps fast. */
+/* Rarely called. A separate function keeps the code of other steps small and fast. */
 __attribute__((noinline, cold)) static void cluster_tell_growth(struct virtual_cluster *cluster, unsigned rank)
 {
     struct event event = {.type = EVENT_GROWN, .now_ns = cluster->now_ns};
@@ -482,8 +482,8 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     free(results);
 }
 
-/* Iteration future->done - 1 failed. Delivers the results before it first. The chunk continues in another helper if
- * a helper died. It ends if the child process of an isolated chunk died. */
+/* Delivers the results before iteration future->done - 1, and then handles the failure of this iteration. If a helper
+ * died, the chunk continues in another helper. If the child process of an isolated chunk died, the chunk ends. */
 static void deliver_failure(struct virtual_cluster *cluster, const struct future *future, struct event *event)
 {
     const struct virtual_config *config = &cluster->config;
@@ -709,8 +709,8 @@ static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
            node->stopped;
 }
 
-/* Returns true for messages that interrupt a computing worker before the end of its chunk: RECALL, and an END that
- * ends running iterations. All others may be delivered at once. */
+/* Returns whether a message interrupts a computing worker before the end of its chunk. These are RECALL, and an END
+ * that ends running iterations. All other messages may be delivered at once. */
 static bool is_acted_on(const struct future *future)
 {
     const unsigned char *bytes = future_bytes(future);
@@ -719,7 +719,8 @@ static bool is_acted_on(const struct future *future)
            (bytes[0] == MESSAGE_END && message_decode(&message, bytes, future->size) == DECODE_OK && message.end.now);
 }
 
-/* Events of the executor happen at the end of an iteration, so that they need not wait for a check for messages. */
+/* Returns whether an event comes from the executor. Such an event happens at the end of an iteration, so it does not
+ * wait until the worker checks for messages. */
 static bool is_of_chunk(const struct future *future)
 {
     return future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_ITERATIONS_FAILED ||
@@ -771,7 +772,7 @@ static void happen(struct virtual_cluster *cluster, struct future *future)
         faults_apply(cluster, fault);
 }
 
-/* With many ranks, the data of the next event are not in the processor's cache. */
+/* If there are many ranks, the data of the next event are not in the processor's cache, so they are fetched early. */
 static void prefetch_next(const struct virtual_cluster *cluster)
 {
     const struct heap *heap = &cluster->heap;

@@ -4,29 +4,29 @@
  *
  * Model: a message takes `latency_ns` (`remote_latency_ns` between nodes) plus its bytes / `bytes_per_ns`. A rank
  * handles one event at a time and is busy with it for `service_ns`. Meanwhile a worker computes; iteration i takes
- * cost(i) / speed. If sending takes time (`message_ns`), the messages of a step depart one after the other, and each
- * is delayed by the chunks that the step has cut and assigned before it; computing begins after that. If a worker
- * becomes slower during an iteration, the rest of the iteration takes `slow_factor` times as long. Probes and timed
- * pieces are as in real executors, but reading the clock takes no time and there is no warm-up. If other processes
- * compete for a worker's core, its work takes N times as long with N runnable processes, including itself; with
- * weighting acp it learns the load at once.
+ * cost(i) / speed. If sending takes time (`message_ns`), the messages of a step depart one after the other. A message
+ * departs after the chunks that its step has cut and assigned before it. Computing begins after the last message. If a
+ * worker becomes slower during an iteration, the rest of the iteration takes `slow_factor` times as long. Probes and
+ * timed pieces are as in real executors, but reading the clock takes no time and there is no warm-up. If other
+ * processes compete for a worker's core, its work takes N times as long with N runnable processes, including itself;
+ * with weighting acp the worker learns the load at once.
  *
  * Each chunk, and each step of a chunk with dependencies, costs one call of the kernel, even if its iterations cost
  * nothing.
  *
- * Dependencies: in a loop with a synchronization dimension, a row (iteration) needs the values of the previous row
- * and of the row `distance` before it at the same place of that dimension. Values are really computed and travel as
- * boundary data between chunks. The record of a row combines all its values, so the checksum is that of a serial run
- * (virtual_serial_checksum()) only if each chunk had the right data in time. A chunk takes `sync_points` steps of
- * equal length, and each step begins after its data have arrived.
+ * Dependencies: in a loop with a synchronization dimension, a row (iteration) needs, at the same position of that
+ * dimension, the values of the previous row and of the row `distance` before it. Values are really computed and travel
+ * as boundary data between chunks. The record of a row combines all its values, so the checksum is that of a serial run
+ * (virtual_serial_checksum()) only if each chunk had the right data in time. A chunk takes `sync_points` steps of equal
+ * length, and each step begins after its data have arrived.
  *
- * Faults: a killed rank does nothing any more. Its messages in transit arrive if they are due before some moment.
- * The ranks that watch it are notified `detect_ns` later: its master, its workers, and the supermaster, which
- * watches masters, its own workers and the workers of lost masters. The same applies to a rank that has left. A
- * stopped rank handles nothing until it is continued; no rank is notified. A slowed rank takes longer for
- * everything. Messages to and from a stalled rank arrive after the stall. A rank that receives an invalid message
- * drops the sender, which is notified and leaves. MPI neither loses nor duplicates messages between living ranks,
- * nor changes their order. faults.c has the effects of a loss on others. */
+ * Faults: a killed rank does nothing any more. Those of its messages in transit that are due before a certain time
+ * still arrive; the others are lost. `detect_ns` later, the ranks that watch the killed rank are notified: its master,
+ * its workers, and the supermaster, which watches masters, its own workers and the workers of lost masters. They are
+ * also notified if a rank has left. A stopped rank handles nothing until it is continued; no rank is notified. A slowed
+ * rank takes longer for all its work. Messages to and from a stalled rank arrive when the stall is over. If a rank
+ * receives an invalid message, it drops the sender, and the sender is notified and leaves. MPI neither loses nor
+ * duplicates messages between living ranks, nor changes their order. faults.c has the effects of a loss on others. */
 #pragma once
 
 #include "common/config/run_spec.h"
@@ -57,8 +57,8 @@ struct virtual_growth {
     uint64_t count;
 };
 
-/* VIRTUAL_CRASHES: the iteration kills its worker. VIRTUAL_IS_CALLED_FAILED, with variable output: the iteration is
- * done, but the kernel reports that it has failed. */
+/* VIRTUAL_CRASHES: the iteration kills its worker. VIRTUAL_IS_CALLED_FAILED, only with variable output: the iteration
+ * ends, but the kernel reports that it has failed. */
 enum virtual_outcome {
     VIRTUAL_WORKS,
     VIRTUAL_FAILS,
@@ -80,18 +80,18 @@ struct virtual_fault {
     enum virtual_fault_type type;
     unsigned rank;
     uint64_t at_ns;
-    /* the fault takes effect after this many events of the rank; 0: at `at_ns` */
+    /* the fault takes effect when the rank has handled this many events; 0: it takes effect at `at_ns` */
     uint64_t at_event;
     unsigned after_actions;
-    uint64_t for_ns; /* 0: until VIRTUAL_CONTINUE */
+    uint64_t for_ns; /* duration; 0: until VIRTUAL_CONTINUE */
     double factor;
 };
 
 struct virtual_config {
-    /* Rank 0 is the supermaster, followed by masters and workers. All pointers of the configuration are borrowed for
-     * the run. */
+    /* Rank 0 is the supermaster. Masters follow, then workers. All pointers in this structure are borrowed during the
+     * run. */
     unsigned masters, workers;
-    unsigned nodes; /* masters and workers are placed on them in blocks; 0 means 1 */
+    unsigned nodes; /* number of nodes, to which masters and workers are assigned in blocks; 0 means 1 */
     const unsigned *rank_node;
     const struct virtual_pod *pods;
     unsigned pod_count;
@@ -99,12 +99,12 @@ struct virtual_config {
     unsigned awaited;
     bool sends_results;
     struct run_spec spec;
-    /* Sets the technique of `spec`, and its members that must not be 0. NULL: `spec` is complete. */
+    /* If not NULL, this technique and some values that must not be 0 are set in `spec`. NULL: `spec` is complete. */
     const char *technique;
     uint64_t first, count;
     uint64_t begins_ns;
-    /* [growth_count] ordered by time. If there are any, the loop grows from 0 to `count`, and is complete after the
-     * last. */
+    /* [growth_count] ordered by time. If there are any, the loop has 0 iterations at first, and is complete, with
+     * `count` iterations, after the last. */
     const struct virtual_growth *growth;
     unsigned growth_count;
     bool is_told_of_growth;
@@ -115,11 +115,12 @@ struct virtual_config {
     bool no_speculation, no_isolation, is_patient, are_tasks;
     uint64_t columns; /* extent of the synchronization dimension; 0: independent iterations */
     uint64_t distance;
-    uint64_t reach; /* how many columns ahead a row needs values of the previous row */
+    uint64_t reach; /* a row needs values of the previous row up to this many columns ahead */
     const double *powers;
     bool collect;
     bool undigested;
-    uint64_t phantom_bytes; /* if not 0: results of this size per iteration are sent and stored, without content */
+    /* if not 0, each iteration has a result of this size, which is sent and stored but has no content */
+    uint64_t phantom_bytes;
     bool variable;
     uint64_t slice_iterations;
     bool journal;
@@ -133,14 +134,18 @@ struct virtual_config {
     uint64_t calculation_ns;
     double message_ns, byte_ns;
     double bytes_per_ns;
-    /* Costs at speed 1, without iterations: a kernel call, and a call with cold caches (virtual_call_ns()). */
+    /* Costs of a kernel call at speed 1, apart from its iterations: with warm caches and with cold caches
+     * (virtual_call_ns()). */
     double call_ns, cold_ns;
     double iteration_ns;
     bool in_order;
-    /* A worker may begin a chunk while another one runs, as with a helper; not for dependent loops and shared ranks. */
+    /* A worker may begin a chunk while another chunk runs, as real workers with a helper do. Not for loops with
+     * dependencies and shared ranks. */
     bool begins_ahead;
-    bool cuts_at_once; /* RECALL takes effect within an iteration, as with threads, and not at its end */
-    /* a RECALL within a node takes what the running chunk has not begun, at once and without the worker's help */
+    /* RECALL takes effect within an iteration, as with threads; false: at the end of the iteration */
+    bool cuts_at_once;
+    /* a RECALL within a node takes iterations that the running chunk has not begun, immediately and without help of the
+     * worker */
     bool steals;
     const double *speeds;
     const double *rank_speeds;
@@ -148,22 +153,24 @@ struct virtual_config {
     double (*costs_ns)(void *context, uint64_t first, uint64_t count);
     uint64_t (*transfer_ns)(void *context, unsigned from_node, unsigned to_node, uint64_t bytes);
     void *context;
-    uint64_t drain_at_ns; /* when `drain_rank` gets a signal; NEVER or 0: it gets none */
+    uint64_t drain_at_ns; /* when `drain_rank` gets a signal that drains the run; NEVER or 0: it gets none */
     unsigned drain_rank;
-    /* when the supermaster gets a cancel, which also ends running iterations; NEVER or 0: never */
+    /* when the supermaster is told to cancel the run and to end running iterations; NEVER or 0: it is not */
     uint64_t cancel_at_ns;
     unsigned slow_worker;
     uint64_t slow_at_ns;
     double slow_factor;
-    const struct virtual_load *loads; /* [load_count] ordered by time; before the first the load is 1 */
+    /* [load_count] ordered by time; a worker has load 1 before the first of its entries */
+    const struct virtual_load *loads;
     unsigned load_count;
     const struct virtual_fault *faults;
     unsigned fault_count;
     uint64_t fault_seed;
-    /* shuffles simultaneous events, and changes latencies by up to half; 0: events are in the order of scheduling */
+    /* if not 0, simultaneous events are shuffled and latencies change by up to half; 0: events keep the order of
+     * scheduling */
     uint64_t order_seed;
     uint64_t jitter_ns;
-    uint64_t last_ns; /* how long messages of a rank arrive after its death; 0: twice the latency */
+    uint64_t last_ns; /* how long after the death of a rank its messages still arrive; 0: twice the latency */
     uint64_t detect_ns;
     uint64_t pod_detect_ns;
     bool watch_all;
@@ -171,23 +178,25 @@ struct virtual_config {
     uint64_t collect_ns;
     enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
     void (*ended)(void *context, unsigned rank, uint64_t iteration, bool is_worker);
-    /* Returns whether this worker computes the iteration wrongly. Not possible with variable output; NULL: never. */
+    /* Returns whether this worker computes a wrong result for the iteration. Not supported with variable output. NULL:
+     * all results are right. */
     bool (*lies)(void *context, unsigned rank, uint64_t iteration);
-    /* This store fails, counted from 1; 0: none. The members below do the same for journal records, syncs and sends.
-     * A failed send ends the job. */
+    /* Number, from 1, of the store that fails; 0: no store fails. The members below do the same for journal records,
+     * syncs and sends. A failed send ends the job. */
     uint64_t failing_store;
     bool short_writes;
     uint64_t failing_journal;
     uint64_t failing_sync;
     uint64_t failing_send;
-    /* called before and after each call of a machine; tests can make its allocations fail */
+    /* called before and after each call of a machine, so that a test can make the machine's allocations fail */
     void (*in_machine)(bool inside);
     bool unchecked;
-    uint64_t limit_ns; /* the run counts as hung after this time; 0: one hour */
-    /* The run also counts as hung after this many events, because machines might exchange messages forever; 0: no
-     * limit. */
+    uint64_t limit_ns; /* the run counts as hung if it takes longer than this; 0: one hour */
+    /* The run also counts as hung after this many events, because machines might exchange messages forever; 0: there is
+     * no limit. */
     uint64_t limit_events;
-    /* [1 + masters + pod_count] trace sinks of supermaster and masters, ordered by rank; may be NULL. */
+    /* [1 + masters + pod_count] trace sinks of the supermaster and the masters, in the order of their ranks; may be
+     * NULL. */
     struct trace_sink *const *sinks;
     void (*trace)(void *trace_context, const char *line);
     void *trace_context;
@@ -210,10 +219,11 @@ struct virtual_result {
     uint64_t reused;
     uint64_t stored_twice;
     uint64_t wrong;
-    /* Iterations that were recorded twice or before they were stored, and results that were reported before they
-     * were synced. */
+    /* Number of iterations that were recorded twice or before they were stored, and of results that were reported
+     * before they were synced. */
     uint64_t journalled_early;
-    /* `journalled` and `deaths` were recorded by this run. They and `supermaster` are valid until virtual_free(). */
+    /* `journalled` and `deaths` are what this run has recorded. They and `supermaster` are valid until
+     * virtual_free(). */
     const struct ranges *journalled;
     const struct poison_set *deaths;
     uint64_t journalled_digest, journal_writes, syncs;
@@ -231,7 +241,8 @@ struct virtual_cluster;
 
 #define COLD_AFTER_NS 1e6
 
-/* Returns the cost of a kernel call at speed 1. The previous call began at `before_ns`; negative: there was none. */
+/* Returns the cost of a kernel call at speed 1. `before_ns` is when the previous call began; if it is negative, there
+ * was no previous call. */
 static inline double virtual_call_ns(const struct virtual_config *config, double before_ns, double now_ns)
 {
     return before_ns < 0 || now_ns - before_ns >= COLD_AFTER_NS ? config->cold_ns : config->call_ns;
@@ -252,7 +263,8 @@ static inline double virtual_cost_ns(const struct virtual_config *config, double
     return cost_ns > least_ns ? cost_ns : least_ns;
 }
 
-/* Returns the time of a probed iteration. It costs half a call, because the clock is read once for many iterations. */
+/* Returns the time of a probed iteration. It includes the cost of half a call, because the clock is read only once for
+ * many iterations. */
 static inline double virtual_probed_ns(const struct virtual_config *config, double cost_ns)
 {
     return virtual_cost_ns(config, cost_ns, 1) + config->call_ns / 2;
@@ -267,8 +279,9 @@ uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank);
 
 struct virtual_result virtual_run(struct virtual_cluster *cluster);
 
-/* Like virtual_run(), but event by event, so that several clusters can run side by side. virtual_next_ns() returns
- * the time of the next event, or NEVER if there is none; virtual_advance() handles it, and returns false at a limit. */
+/* Like virtual_run(), but one event at a time, so that several clusters can run side by side. virtual_next_ns() returns
+ * the time of the next event, or NEVER if there is none. virtual_advance() handles that event, and returns false if the
+ * run has reached a limit. */
 void virtual_begin(struct virtual_cluster *cluster);
 uint64_t virtual_next_ns(const struct virtual_cluster *cluster);
 bool virtual_advance(struct virtual_cluster *cluster);
@@ -276,15 +289,16 @@ struct virtual_result virtual_end(struct virtual_cluster *cluster);
 
 bool virtual_is_over(const struct virtual_cluster *cluster);
 
-/* Returns the exit status of the supermaster; -1: it has not left; -2: it was killed. */
+/* Returns the exit status of the supermaster, -1 if the supermaster has not left yet, or -2 if it was killed. */
 int virtual_status(const struct virtual_cluster *cluster);
 
-/* virtual_drain() drains the supermaster; if `now`, running iterations are not finished. virtual_lose() kills a
- * rank. Call both between two events. */
+/* virtual_drain() drains the run through the supermaster; if `now` is true, running iterations are not finished.
+ * virtual_lose() kills a rank. Call both only between two events. */
 void virtual_drain(struct virtual_cluster *cluster, uint64_t now_ns, bool now);
 void virtual_lose(struct virtual_cluster *cluster, unsigned rank, uint64_t now_ns);
 
-/* virtual_record() is the result of an iteration. With variable output it is repeated up to virtual_length() bytes. */
+/* virtual_record() returns the result of an iteration. With variable output, the result is repeated until it has
+ * virtual_length() bytes. */
 uint64_t virtual_record(uint64_t iteration);
 uint32_t virtual_length(uint64_t iteration);
 uint64_t virtual_checksum(uint64_t first, uint64_t count);

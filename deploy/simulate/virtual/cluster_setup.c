@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-/* Enough for ordinary steps, so that machines do not allocate while a test counts allocations. */
+/* Enough actions for an ordinary step, so that a machine does not allocate while a test counts allocations. */
 #define ACTIONS 128
 
 static int build_topology(struct virtual_cluster *cluster)
@@ -74,7 +74,8 @@ static int init_master(struct virtual_cluster *cluster, unsigned m)
     if (ranks == NULL)
         return -1;
     const struct master_config config = machines_master(&cluster->config, topology, m, ranks);
-    /* a pod whose master has no memory would not join: its allocations must not fail */
+    /* Tests let allocations fail only for masters of the launch: if the master of a pod had no memory, the pod would
+     * simply not join. */
     const bool is_launched = m < topology->launched;
     cluster_in_machine(cluster, is_launched);
     int result = master_init(&cluster->masters[m], &config);

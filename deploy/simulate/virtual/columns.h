@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The synchronization dimension of a simulated loop with dependencies: its columns, the steps of a chunk, and the
- * boundary data. All backends use it. */
+ * boundary data. Both backends use it. */
 #pragma once
 
 #include "common/config/run_spec.h"
@@ -36,8 +36,8 @@ static inline uint64_t columns_bytes(const struct virtual_config *config, uint64
     return columns * columns_distance(config) * sizeof(uint64_t);
 }
 
-/* Returns how many bytes of boundary data `count` rows need for step number `step`, from 0. Each row needs `reach`
- * columns more of the row before it, so the first row needs the most. */
+/* Returns how many bytes of boundary data a chunk of `count` rows needs for step number `step`, which counts from 0.
+ * Each row needs `reach` columns more of the row before it than it computes itself, so the first row needs the most. */
 static inline uint64_t columns_needed(const struct virtual_config *config, uint64_t step, uint64_t count)
 {
     uint64_t needed = columns_behind(config, step + 1) + count * config->reach;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Chunks of a loop with dependencies: values, steps, and waiting for boundary data.
  *
- * A column is one place of the synchronization dimension. Its values depend on earlier rows; the last `distance`
- * values of each column are the boundary data. A row's record combines its values in the order of columns, so the
- * records of a chunk are incomplete until its last step is done. */
+ * A column is one position of the synchronization dimension. The values in a column depend on earlier rows; the last
+ * `distance` values of each column are the boundary data. A row's record combines its values in the order of columns,
+ * so the records of a chunk are incomplete until its last step is done. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/config/run_spec.h"
 #include "common/util/random.h"
@@ -270,8 +270,8 @@ static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsi
     cluster_step(cluster, rank, event, NULL);
 }
 
-/* Reports each row of the chunk that has killed its helper; the same worker has then retried it with success. Only a
- * crash of the loop's last row is final: returns true if there was one. */
+/* Reports each row of the chunk that has killed its helper. The same worker has retried such a row with success, unless
+ * it is the last row of the loop and crashes every time (VIRTUAL_CRASHES). Returns true in that case. */
 static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const struct event *event)
 {
     const struct virtual_config *config = &cluster->config;
@@ -294,8 +294,8 @@ static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const st
     return is_given_up;
 }
 
-/* Gives up the chunk's last row and reports the rows before it. A chunk that is not longer than the distance is
- * given up as a whole. */
+/* Gives up the last row of the chunk, and reports the rows before it. If the chunk is not longer than the distance, the
+ * whole chunk is given up. */
 static void give_up_last(struct virtual_cluster *cluster, unsigned rank, const uint64_t *records,
                          const struct event *event)
 {
@@ -326,7 +326,7 @@ static void virtual_dependent_finish(struct virtual_cluster *cluster, unsigned r
         virtual_dependent_tell_results(cluster, rank, EVENT_SLICE, slice, records, event);
     free(virtual_dependent_take_halo(&pipeline->received, node->running.first));
     pipeline->before = NULL;
-    pipeline->records = NULL; /* cluster_step() may begin the next chunk */
+    pipeline->records = NULL; /* reset before the report, because cluster_step() may begin the next chunk */
     pipeline->runs = false;
     if (!node->gone)
         virtual_dependent_tell_results(cluster, rank, EVENT_FINISHED, node->running.count - node->running.sliced,

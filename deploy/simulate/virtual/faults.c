@@ -3,7 +3,7 @@
  *
  * Between living ranks MPI neither loses nor duplicates messages and keeps their order. If a rank is lost, the fault
  * seed chooses among these effects:
- * - dropped: messages of the dead rank arrive up to some moment, which is different for each receiver and may be in the
+ * - dropped: messages of the dead rank arrive up to a time that is different for each receiver and may be in the
  *   middle of a step. Messages to the dead rank are not read;
  * - reordered: messages between different pairs of ranks may arrive in any order. The notice of the loss follows the
  *   dead rank's last messages to the notified rank, but may come before or after what other ranks send;
@@ -118,7 +118,8 @@ static void tell_of_end_of_pod(struct virtual_cluster *cluster, unsigned m, uint
         tell_peer(cluster, topology->served_rank[topology_first(topology, m) + i], rank, cut_ns);
 }
 
-/* Apart from boundary data, only its master and the supermaster exchange messages with a worker. */
+/* Notifies other ranks of the end of a rank. Apart from boundary data, a worker exchanges messages only with its master
+ * and the supermaster. */
 void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;

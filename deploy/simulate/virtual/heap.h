@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Future events, ordered by time; events at the same time are in the order in which they were scheduled. */
+/* Future events, ordered by time. Events at the same time are in the order in which they were scheduled, unless
+ * heap_push_ordered() gives another order. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -11,29 +12,30 @@ struct virtual_fault;
 struct future {
     struct future *next;
     uint64_t at_ns;
-    const struct virtual_fault *fault; /* the future is this fault, not an event; NULL: it is an event */
+    const struct virtual_fault *fault; /* if not NULL, the future is this fault and no event */
     unsigned rank;
-    unsigned from; /* MESSAGE, RANK_LOST: sender, lost rank; STORED: sender of the results */
+    unsigned from; /* MESSAGE: sender; RANK_LOST: lost rank; STORED: rank that has sent the results */
     enum event_type type;
-    bool wake; /* no event: the rank is free and takes the next event of its queue */
+    bool wake; /* not an event: the rank has become free and takes the next event of its queue */
     bool dropped;
-    bool lost; /* STORED: incomplete; ITERATIONS_FAILED: the computing process dies */
+    bool lost; /* STORED: the results are incomplete; ITERATIONS_FAILED: the process that computes dies */
     bool over;
     bool spares;
     bool now;
-    bool fenced; /* no event: the rank learns that it was declared lost */
+    bool fenced; /* not an event: the rank learns that it was declared lost */
     bool turn;
     size_t size;
-    void *data; /* MESSAGE: payload; STORED: what to write; PROBED: the speed; owned */
-    /* Events of a chunk (MARK, SLICE, ITERATIONS_FAILED, FINISHED), TIMER and `turn` are ignored if the running
-     * chunk, the deadline or the turn has another generation by then. */
+    void *data; /* MESSAGE: payload of the message; STORED: results to write; PROBED: the speed; owned */
+    /* Generation of the running chunk, the deadline or the turn when the future was scheduled. If it has changed by the
+     * time of the future, the future is ignored. Used for events of a chunk (MARK, SLICE, ITERATIONS_FAILED, FINISHED),
+     * TIMER and `turn`. */
     uint64_t generation;
     const char *text;
     union {
         unsigned char small[FUTURE_SMALL];
         unsigned char *bytes;
         struct part part;
-        uint64_t done; /* events of a chunk: number of iterations done; LOAD: the load */
+        uint64_t done; /* events of a chunk: number of iterations that are done; LOAD: the load */
     };
 };
 
@@ -55,11 +57,12 @@ struct heap {
 
 struct future *heap_new(struct heap *heap);
 
-/* Returns -1 if memory runs out, after it has called heap_return(). */
+/* Returns -1 if memory runs out; then the future is already returned to the heap. */
 int heap_push(struct heap *heap, struct future *future);
 int heap_push_ordered(struct heap *heap, struct future *future, uint64_t order);
 
-/* Removes the earliest future, which the caller must return to the heap; NULL: the heap is empty. */
+/* Removes and returns the earliest future. The caller must give it back with heap_return(). Returns NULL if the heap is
+ * empty. */
 struct future *heap_pop(struct heap *heap);
 
 void heap_return(struct heap *heap, struct future *future);

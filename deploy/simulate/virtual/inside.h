@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal interface of the virtual cluster. cluster.c delivers events and carries out actions, cluster_setup.c sets
- * up, work.c models computing, threads.c threads, dependent.c loops with dependencies, ranks.c shares ranks among
- * clusters, store.c is the disk, and faults.c implements losses. */
+/* Internal interface of the virtual cluster. cluster.c delivers events and carries out actions, cluster_setup.c sets up
+ * the cluster, work.c models computing, threads.c models workers with several threads, dependent.c models loops with
+ * dependencies, ranks.c shares ranks among clusters, store.c models the disk, and faults.c the effects of losses. */
 #pragma once
 
 #include "common/machine/computing.h"
@@ -28,8 +28,8 @@ struct running {
     uint64_t ends_ns;
     uint64_t looked_at;
     uint64_t mark;
-    /* For shared ranks: the chunk is suspended since `put_off_ns`. When it resumes, its start is postponed by that
-     * time. */
+    /* For shared ranks: the chunk was suspended at `put_off_ns`. When it resumes, its start is moved by the duration of
+     * the suspension. */
     bool is_put_off;
     uint64_t put_off_ns;
     uint64_t until_ns;
@@ -44,8 +44,8 @@ struct halo {
 
 struct pipeline {
     struct boundaries boundaries;
-    /* Owned lists of boundary data. `received`: data for chunks that run or have not begun. `kept`: data of chunks
-     * that run, or that have not been released. */
+    /* Lists of boundary data; owned. `received`: data for chunks that are running or have not begun. `kept`: data from
+     * chunks that are running or are not released yet. */
     struct halo *received;
     struct halo *kept;
     struct halo *before;
@@ -76,7 +76,8 @@ struct node {
     struct range stolen;
     struct action next;
     uint64_t probe_ends_ns;
-    /* Both belong to the cluster. `pipeline`: NULL if iterations are independent; `team`: NULL for a single thread. */
+    /* The cluster owns what both point to. `pipeline` is NULL if iterations are independent, `team` if the worker has a
+     * single thread. */
     struct pipeline *pipeline;
     struct thread_team *team;
     struct future *queue_first, **queue_last;
@@ -123,13 +124,14 @@ struct virtual_cluster {
     uint64_t now_ns;
     uint64_t *output;
     unsigned char *written;
-    /* for each iteration the iterations for which it waits: the inverse of config.precedence */
+    /* for each iteration, the iterations for which it waits; config.precedence has the opposite direction */
     struct precedence others;
     bool cannot_store;
     struct pipeline *pipelines;
     struct thread_team *teams;
     uint64_t *expected;
-    /* [ranks * LANES] when the latest message arrives; NULL: messages keep their order anyway */
+    /* [ranks * LANES] for each lane of a rank, when its latest message arrives; NULL: messages keep their order
+     * anyway */
     uint64_t *arrivals;
     bool *dropped;
     uint64_t stores, records, syncs, sends;
@@ -147,15 +149,16 @@ struct virtual_cluster {
     struct reason_sink reasons;
 };
 
-/* A lane is one direction between a rank and the supermaster, or between a rank and its master. */
+/* A lane is one direction between a rank and the supermaster, or between a rank and its master. A rank has four. */
 #define LANES 4
 
-/* Schedules a copy of `future`, which takes over the memory that `future` owns. */
+/* Schedules a copy of `future`. The copy takes over the memory that `future` owns. */
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future);
 
 void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action);
 uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
-/* Steps the rank's machine and carries out the actions in order. `data`: the data payload of a message. */
+/* Lets the machine of the rank handle the event, and carries out its actions in order. `data`: the data that belong to
+ * a message. */
 void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data);
 void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
 void cluster_in_machine(const struct virtual_cluster *cluster, bool inside);
@@ -164,8 +167,8 @@ extern const unsigned char cluster_phantom_bytes[];
 void cluster_leave(struct virtual_cluster *cluster, unsigned rank);
 void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *sign, const char *text);
 
-/* Adds the ranks of a pod to the topology, and makes their machines. Returns 1 if the supermaster has no room and
- * nothing was changed; -1 if memory runs out. */
+/* Adds the ranks of a pod to the topology, and makes their machines. Returns 1, and changes nothing, if the supermaster
+ * has no room for them. Returns -1 if memory runs out. */
 int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *pod);
 
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns);
@@ -174,19 +177,21 @@ uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node,
                  uint64_t first, uint64_t count);
 uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
-/* Shared ranks: work_put_off() suspends the running chunk, and work_go_on() resumes it for a turn. The turn ends
- * with the first iteration that ends after `turn_ns`. Returns that time, or NEVER if the chunk ends before. */
+/* For shared ranks. work_put_off() suspends the running chunk. work_go_on() resumes it for a turn, which ends with the
+ * first iteration that ends after `turn_ns`. It returns the time of that end, or NEVER if the chunk ends earlier. */
 void work_put_off(struct virtual_cluster *cluster, unsigned rank);
 uint64_t work_go_on(struct virtual_cluster *cluster, unsigned rank, uint64_t turn_ns);
 uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t at_ns);
 uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank);
-/* Returns when a rank that computes and serves checks for messages next; now if it does not compute. */
+/* Returns when a rank that both computes and serves checks for messages next. Returns the present time if it does not
+ * compute. */
 uint64_t work_break_ns(const struct virtual_cluster *cluster, unsigned rank);
 void work_delay(struct virtual_cluster *cluster, unsigned rank, uint64_t served_ns);
-/* Gives up and returns a share, by recall_share(), of the next chunk or, if there is none, of the running chunk. */
+/* Gives up a share of the next chunk or, if there is none, of the running chunk, and returns it. recall_share() says
+ * how much. */
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
-/* Takes a share, by recall_share(), of the iterations that the rank's chunk has not begun, without the rank's help;
- * the share may be empty. Returns false if other ranks cannot see that chunk. */
+/* Takes, without help of the rank, a share of the iterations that its running chunk has not begun. recall_share() says
+ * how much; the share may be empty. Returns false if other ranks cannot see that chunk. */
 bool work_steal(struct virtual_cluster *cluster, unsigned rank, unsigned waiting, struct stolen *stolen);
 struct range work_end(struct virtual_cluster *cluster, unsigned rank);
 void work_schedule_loads(struct virtual_cluster *cluster);
@@ -213,8 +218,8 @@ void threads_forget(struct virtual_cluster *cluster, unsigned rank);
 void threads_slow(struct virtual_cluster *cluster, unsigned rank, double factor);
 void threads_deliver(struct virtual_cluster *cluster, const struct future *future, struct event *event);
 
-/* Adds the results of these iterations to the event. Returns their memory, which the caller frees; NULL: none was
- * needed, or memory ran out. */
+/* Adds the results of these iterations to the event. Returns the memory of the results, which the caller frees. Returns
+ * NULL if no memory was needed, or if memory ran out. */
 unsigned char *cluster_fill_results(struct virtual_cluster *cluster, unsigned rank, uint64_t first, uint64_t count,
                                     struct event *event);
 
@@ -235,15 +240,16 @@ void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t 
 uint64_t store_digest(uint64_t iteration);
 uint64_t store_digest_of(uint64_t iteration, uint64_t record);
 
-/* Writes results, or sends them to the supermaster if this rank is the master of a pod without a disk. Returns NULL
- * or an error. */
+/* Writes results to the disk. If the rank is the master of a pod without a disk, sends them to the supermaster. Returns
+ * NULL, or an error. */
 const char *store_take(struct virtual_cluster *cluster, unsigned rank, const struct part *part, const void *data,
                        uint64_t bytes);
 
-/* Handles a message as the supermaster's runtime does before the machine sees it: writes the results of a STORE, and
- * after a failed write removes ranges from reports of pods. Returns true if the machine must not see the message. */
+/* Handles a message before the supermaster's machine sees it, as the real runtime does: writes the results of a STORE,
+ * and removes ranges whose write has failed from reports of pods. Returns true if the machine must not see the
+ * message. */
 bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struct message *message, const void *data);
-/* Returns the results of iterations, which the caller frees: records, or a block of `*bytes`. */
+/* Returns the results of iterations, either records or a block of `*bytes`. The caller frees them. */
 unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);
 void store_part(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action);

@@ -35,11 +35,11 @@ static inline unsigned cluster_ranks(const struct virtual_config *config)
 uint64_t machines_record_bytes(const struct virtual_config *config);
 uint64_t machines_boundary_bytes(const struct virtual_config *config);
 
-/* Fills hellos[launched_ranks()] and groups the ranks. Returns -1 if memory runs out. The topology must be freed
+/* Fills hellos[launched_ranks()], and makes the topology. Returns -1 if memory runs out. The topology must be freed
  * also on failure. */
 int machines_group(const struct virtual_config *config, struct hello *hellos, struct topology *topology);
 
-/* Sets `*speeds` to [workers] speeds, which the caller frees, or to NULL if speeds are measured. */
+/* Sets `*speeds` to an array of [workers], which the caller frees. Sets it to NULL if speeds are measured. */
 int machines_speeds(const struct virtual_config *config, double **speeds, struct error *error);
 
 struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct topology *topology,
@@ -53,8 +53,8 @@ double machines_load(const struct virtual_config *config, unsigned w);
 struct worker_config machines_worker(const struct virtual_config *config, const struct topology *topology, unsigned w,
                                      struct boundaries *boundaries);
 
-/* Returns whether `watcher` is notified of the end of `rank`. `masterless`: the supermaster serves the worker
- * `rank`. */
+/* Returns whether `watcher` is notified when `rank` ends. `masterless`: `rank` is a worker that the supermaster
+ * serves. */
 bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless);
 
 uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See perturb.h. SimGrid has its own speed profiles. They are not used, because the end of a chunk must be known
- * when it begins: other work of the worker overlaps with computing. */
+/* See perturb.h. SimGrid can change speeds by profiles of its own. They are not used, because the end of a chunk must
+ * be known when the chunk begins: computing overlaps with other work of the worker. */
 #include "deploy/simulate/virtual/perturb.h"
 
 #include "common/machine/machine.h"

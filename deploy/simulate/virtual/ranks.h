@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that several virtual clusters share, as the jobs of a set share processes. Each job is a cluster with its
- * own machine on each rank, and all have one clock.
+/* Ranks that several virtual clusters share, just as the jobs of a set share processes. Each job is a cluster, which
+ * has its own machine on each rank. All clusters have one clock.
  *
- * While a rank handles an event of one job, events of other jobs wait. A dead rank is lost to all jobs, including
- * later ones. A worker computes one chunk at a time: among the jobs that have a chunk there, stride scheduling
- * (common/machine/stride.h) selects one for a turn, which ends with an iteration. A suspended chunk continues later.
- * If no other job has a chunk, a turn has no end, but the job is charged for the number of turns that it lasts.
+ * While a rank handles an event of one job, events of other jobs wait. A dead rank is lost to all jobs, including later
+ * ones. A worker computes one chunk at a time. Among the jobs that have a chunk at this worker, stride scheduling
+ * (common/machine/stride.h) selects one job for a turn. A turn ends at the end of an iteration; the chunk is then
+ * suspended and continues later. If no other job has a chunk, the turn has no limit, but the job is charged for as many
+ * turns as it has computed.
  *
  * Loops with dependencies, loads and slowdowns are not supported. */
 #pragma once
@@ -34,14 +35,15 @@ struct ranks_figures {
     uint64_t computed_ns;
 };
 
-/* Returns NULL if memory runs out. A turn lasts at least `turn_ns`, and longer if all chunks at a worker take more
- * than `turns_max` turns (0: no limit). `iteration_ns`: no iteration takes longer on any worker; `starved` and
- * `unfair` are computed from it; 0: they are not checked. */
+/* Returns NULL if memory runs out. A turn lasts `turn_ns`. If every chunk at a worker would take more than `turns_max`
+ * turns, a turn there is so long that the shortest chunk takes `turns_max` turns; if `turns_max` is 0, turns are never
+ * longer. `iteration_ns` is a bound of the time of an iteration on any worker, from which `starved` and `unfair` are
+ * computed; if it is 0, they are not. */
 struct ranks *ranks_new(unsigned count, uint64_t turn_ns, unsigned turns_max, uint64_t iteration_ns);
 void ranks_free(struct ranks *ranks);
 
-/* Adds a cluster, which must have as many ranks, as a job. Returns -1 if memory runs out. After virtual_begin(),
- * ranks_tell_lost() tells the job which ranks are lost already. */
+/* Adds a cluster as a job. It must have as many ranks as `ranks`. Returns -1 if memory runs out. After virtual_begin(),
+ * ranks_tell_lost() tells the job which ranks were lost before. */
 int ranks_add(struct ranks *ranks, struct virtual_cluster *cluster, unsigned weight, int priority);
 void ranks_tell_lost(struct ranks *ranks, struct virtual_cluster *cluster, uint64_t now_ns);
 void ranks_remove(struct virtual_cluster *cluster);
@@ -57,8 +59,8 @@ void ranks_check(const struct ranks *ranks);
 
 void ranks_begin_chunk(struct virtual_cluster *cluster, unsigned rank);
 void ranks_end_chunk(struct virtual_cluster *cluster, unsigned rank);
-/* ranks_give_up_chunk(): the job has ended its chunk, which may be suspended. ranks_compute(): begins a turn, unless
- * a job is computing. */
+/* ranks_give_up_chunk(): the job has ended a chunk, which may be suspended. ranks_compute(): begins a turn, unless some
+ * job is computing. */
 void ranks_give_up_chunk(struct virtual_cluster *cluster, unsigned rank);
 void ranks_compute(struct virtual_cluster *cluster, unsigned rank);
 void ranks_end_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t generation);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The disk of a virtual run: the output, which counts the writes of each record, the journal, and checks of the
- * order of both. */
+/* The disk of a virtual run: the output, with the number of writes of each record, and the journal. Also checks in
+ * which order records were stored, synced and recorded. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/service/poison.h"
 #include "common/util/digest.h"
@@ -274,7 +274,7 @@ void store_deaths(struct virtual_cluster *cluster, unsigned rank, const struct a
         cluster->out_of_memory = true;
 }
 
-/* Data that do not continue the last recovery point begin a new one. */
+/* Stores data of a recovery point. Data that do not continue the last recovery point begin a new recovery point. */
 void store_point(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     const uint64_t all = machines_boundary_bytes(&cluster->config), offset = action->point.offset;
@@ -326,7 +326,8 @@ static uint64_t expected(const struct virtual_cluster *cluster, uint64_t iterati
     return cluster->expected != NULL ? cluster->expected[iteration - cluster->config.first] : virtual_record(iteration);
 }
 
-/* Iterations done before the run must not be computed again, except to make boundary data. */
+/* Checks the output. An iteration that was done before the run must not be computed again, except for its boundary
+ * data. */
 void store_check(struct virtual_cluster *cluster)
 {
     const uint64_t first = cluster->config.first;

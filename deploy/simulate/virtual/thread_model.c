@@ -13,7 +13,8 @@
 
 #define DRAWS_MAX 65536u
 #define TICK_NS   100000.0
-/* A kernel call of the main thread takes PIECE_NS or one iteration. It checks for messages after TURN_NS. */
+/* Times of the main thread. It computes in pieces, each of which is a kernel call and takes PIECE_NS or one iteration.
+ * It checks for messages after TURN_NS. */
 #define PIECE_NS 500000.0
 #define TURN_NS  2000000.0
 
@@ -267,7 +268,8 @@ static double done_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
     return done;
 }
 
-/* Returns when `mark` iterations of the chunk are done, no matter which. done_ns() is about the first iterations. */
+/* Returns when `mark` iterations of the chunk are done, no matter which iterations. In contrast, done_ns() counts only
+ * the first iterations, without gaps. */
 static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
 {
     uint64_t before = chunk->begins_ns, behind = done_ns(chunk, chunk->count);
@@ -278,7 +280,7 @@ static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
     return behind;
 }
 
-/* Returns the first time from `at_ns` on at which thread 0 is between two pieces. A piece takes `most_ns` or one
+/* Returns the first time, not before `at_ns`, at which thread 0 is between two pieces. A piece takes `most_ns` or one
  * iteration. */
 static uint64_t between_pieces_ns(const struct thread_model *model, uint64_t at_ns, double most_ns)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers with several threads in a virtual cluster. After each change the next event of thread_model.h is scheduled
- * again. */
+/* Workers with several threads in a virtual cluster. After each change of the model (thread_model.h), its next event is
+ * scheduled again. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "deploy/simulate/virtual/heap.h"

@@ -140,7 +140,8 @@ static uint64_t come_to_ns(const struct virtual_cluster *cluster, const struct r
     return running->is_put_off ? running->put_off_ns : cluster->now_ns;
 }
 
-/* Includes the running iteration. Never less than was reported, even if the worker has become slower since. */
+/* Returns how many iterations of the running chunk have begun, including the running iteration. The number is never
+ * less than what was reported, even if the worker has become slower since. */
 static uint64_t begun_iterations(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct running *running = &node->running;
@@ -188,8 +189,8 @@ static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
                                             .done = running->count});
 }
 
-/* The next chunk has begun if the running chunk has ended and this is not reported yet. Then nothing of it is given
- * up. */
+/* Gives up a share of the next chunk. If the running chunk has ended, though this is not reported yet, the next chunk
+ * has begun already; then nothing is given up. */
 static struct range cut_next(const struct virtual_cluster *cluster, struct node *node, unsigned waiting)
 {
     const bool has_begun = node->running.ends_ns <= cluster->now_ns;
@@ -352,7 +353,8 @@ uint64_t work_slice(const struct virtual_cluster *cluster)
     return config->collect ? config->slice_iterations : 0;
 }
 
-/* The time of nine in ten real calls differs from the median by less than this fraction. */
+/* Spread of the times of kernel calls: nine in ten real calls differ from the median by less than this fraction of the
+ * median. */
 #define CALL_SPREAD 0.7
 
 static double work_call_ns(const struct virtual_cluster *cluster, unsigned rank, uint64_t begins_ns)

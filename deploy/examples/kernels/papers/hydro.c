@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* A fragment of two-dimensional hydrodynamics: Livermore loop 23 (McMahon 1986), modified to three dimensions as in
- * the papers on synchronized self-scheduling (Ciorba et al.): each sweep l has its own plane:
+/* A fragment of two-dimensional hydrodynamics: Livermore loop 23 (McMahon 1986), modified to three dimensions as in the
+ * papers on synchronized self-scheduling (Ciorba et al.): each sweep l has its own plane:
  *
  *   for l, for j = 1..4, for k:
  *     qa = za[l-1][j+1][k] zr[j][k] + za[l][j-1][k] zb[j][k] + za[l-1][j][k+1] zu[j][k]
  *          + za[l][j][k-1] zv[j][k] + zz[j][k]
  *     za[l][j][k] = za[l-1][j][k] + 0.175 (qa - za[l-1][j][k])
  *
- * An iteration is a sweep l, which computes za[l][1..4][..]. The rim of the plane (j of 0 and 5, k before the first
- * and behind the last) does not change, and neither do the coefficients, which all follow from a formula. Terms are
- * added in the order in which they are written, so the result is that of the serial loop, bit for bit.
+ * An iteration is a sweep l, which computes za[l][1..4][..]. The rim of the plane (j = 0 and j = 5, and the columns
+ * before the first and behind the last k) does not change. The coefficients do not change either; rim and coefficients
+ * are computed by a formula. Terms are added in the order in which they are written, so the result is that of the
+ * serial loop, bit for bit.
  *
- * A chunk hands over the plane of its last sweep. The same array has the plane while the chunk is computed: each
- * sweep replaces the plane of the previous sweep. j is the inner loop, so that its four values are computed side by
- * side. */
+ * A chunk hands over the plane of its last sweep. The same array holds the plane while the chunk is computed: each
+ * sweep overwrites the plane of the previous sweep. j is the inner loop, so that vector instructions can compute its
+ * four values together. */
 #include "hdss/kernel.h"
 #include "worker/kernels/model.h"
 
@@ -45,8 +46,8 @@ struct hydro {
     double left[ROWS], right[ROWS];
 };
 
-/* Element j, k of an array; k counts from 1. It is 24 bits of a Weyl sequence, and so exact. Coefficients are
- * between 0.125 and 0.25, so za, which is below 1 at first, stays bounded. */
+/* Returns element j, k of an array; k counts from 1. The element is 24 bits of a Weyl sequence, so it is exact as a
+ * double. Coefficients are between 0.125 and 0.25, so za, whose elements are below 1 at first, stays bounded. */
 static double hydro_element(enum array array, uint64_t j, uint64_t k)
 {
     uint64_t bits = (((array * 6 + j) << 32) + k + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
@@ -119,8 +120,8 @@ static int hydro_open_instance(const union hdss_value *values, const struct hdss
     return 0;
 }
 
-/* Computes one column of a sweep. `old` is this column and `next` the next column, both before the sweep; `left` is
- * the previous column after the sweep. `own` may be `old`. */
+/* Computes one column of a sweep. `old` is this column before the sweep, and `next` is the next column before the
+ * sweep. `left` is the previous column after the sweep. `own` may be the same array as `old`. */
 static inline void relax(const struct column *c, const double *old, const double *next, const double *left, double *own)
 {
     double below = c->below;
@@ -154,7 +155,7 @@ static int hydro_run_block(void *instance, const struct hdss_block *block, char 
     return 0;
 }
 
-#define SWEEP_NS 10.0 /* per column, with one worker on an AMD EPYC */
+#define SWEEP_NS 10.0 /* measured per column, with one worker on an AMD EPYC */
 
 double hdss_kernel_iteration_ns(const struct hdss_loop *loop)
 {

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Within this distance of the middle, the first guess of a smoothing length uses the density at this distance. */
+/* For a particle nearer to the middle than this, the first guess of its smoothing length uses the density at this
+ * distance. */
 #define PROFILE_LEAST 0.02
 #define PI            3.14159265358979324
 
@@ -34,8 +35,8 @@ static int gas_allocate(struct gas *gas)
     return -1;
 }
 
-/* The density at distance r is M / (2 pi r), and h^3 rho / m is the same everywhere. The density loop corrects the
- * guess. */
+/* Guesses a smoothing length h from the initial state, in which the density at distance r is M / (2 pi r), and h^3 rho
+ * / m is the same for all particles. The density loop corrects the guess. */
 static double guess_h(double r, double particles, double neighbours)
 {
     double rho = 1 / (2 * PI * (r > PROFILE_LEAST ? r : PROFILE_LEAST));
@@ -90,7 +91,8 @@ void gas_ready(struct gas *gas)
     octree_set_reach(&gas->tree, gas->reach);
 }
 
-/* Monaghan (1992), equation 10.3, with the compression instead of the relative speed. */
+/* Monaghan (1992), equation 10.3, but with the compression of the gas in place of the relative speed of two
+ * particles. */
 double gas_courant(const struct gas *gas)
 {
     double least = INFINITY;
@@ -132,7 +134,7 @@ void gas_advance(struct gas *gas, size_t particle, const struct gas_state *state
     gas_advance_particles(&gas->y[i], &gas->vy_half[i], &gas->vy_now[i], state->velocity[1], dt);
     gas_advance_particles(&gas->z[i], &gas->vz_half[i], &gas->vz_now[i], state->velocity[2], dt);
     double next = 2 * state->u - gas->u_half[i];
-    gas->u_half[i] = next > state->u / 2 ? next : state->u / 2; /* so that the energy is never negative */
+    gas->u_half[i] = next > state->u / 2 ? next : state->u / 2; /* the lower bound keeps the energy positive */
     gas->u_now[i] = 2 * gas->u_half[i] - state->u;
     if (!(gas->u_now[i] > gas->u_half[i] / 2))
         gas->u_now[i] = gas->u_half[i] / 2;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The gas of the Evrard collapse, which every worker holds completely, and the computations for one particle.
  *
- * Units: G = M = R = 1. Smoothed particle hydrodynamics with the gradient terms of Springel and Hernquist (2002) and
- * Monaghan (2002), the viscosity of Monaghan (1992), alpha 1 and beta 2, with the switch of Balsara (1995), an ideal
- * gas of gamma 5/3, and the gravity of an octree.
+ * Units: G = M = R = 1. The method is smoothed particle hydrodynamics. The gradient terms are those of Springel and
+ * Hernquist (2002) and Monaghan (2002), the viscosity is that of Monaghan (1992) with alpha 1, beta 2 and the switch of
+ * Balsara (1995), the gas is ideal with gamma 5/3, and gravity is computed with an octree.
  *
- * A time step: gas_density() and gas_set_density() for every particle; gas_ready(); gas_push() and gas_state() for
- * every particle; gas_advance() with every result; gas_arrange(). The order of operations does not depend on which
- * worker computes what, so all workers get the same bits.
+ * The calls of a time step, in order: gas_density() and gas_set_density() for every particle; gas_ready(); gas_push()
+ * and gas_state() for every particle; gas_advance() with every result; gas_arrange(). The order of operations does not
+ * depend on which worker computes what, so all workers get the same bits.
  *
- * Time: leapfrog, with velocities and energies half a step before the places (v_half). gas_state() computes v =
- * v_half + a dt/2, from which gas_advance() computes v_half + a dt = 2 v - v_half. The collapse begins half a step
- * before step 0, so the state of step n belongs to the time (n + 1/2) dt. */
+ * Time integration: leapfrog. The stored velocities (v_half) and energies are those half a time step before the
+ * positions. gas_state() computes v = v_half + a dt/2, from which gas_advance() computes v_half + a dt = 2 v - v_half.
+ * The collapse begins half a step before step 0, so the state of step n belongs to the time (n + 1/2) dt. */
 #pragma once
 
 #include "deploy/examples/kernels/papers/evrard/octree.h"
 
-/* Parameters of the test problem. GAS_ENERGY: initial energy of a unit of mass. */
+/* Parameters of the test problem. GAS_ENERGY is the initial internal energy per unit of mass. */
 #define GAS_GAMMA  (5.0 / 3)
 #define GAS_ENERGY 0.05
 
@@ -29,13 +29,13 @@ struct gas {
     struct gas_config config;
     double mass;
     struct octree tree;
-    double *block; /* has all arrays below; owned */
-    /* Indexed by particle. */
+    double *block; /* memory of all arrays below; owned */
+    /* These arrays are indexed by particle. */
     double *x, *y, *z;
     double *vx_half, *vy_half, *vz_half, *u_half;
-    double *vx_now, *vy_now, *vz_now, *u_now; /* extrapolated to the time of the places */
+    double *vx_now, *vy_now, *vz_now, *u_now; /* velocities and energy, extrapolated to the time of the positions */
     double *rho, *h, *omega, *divergence, *curl;
-    /* Indexed by slot of the tree. */
+    /* These arrays are indexed by slot of the tree. */
     double *vx, *vy, *vz, *u;
     double *slot_rho, *slot_h, *inverse_h, *sound, *stress, *balsara, *reach; /* stress: P / (omega rho^2) */
 };
@@ -57,15 +57,15 @@ struct gas_push {
 int gas_init(struct gas *gas, const struct gas_config *config);
 void gas_fini(struct gas *gas);
 
-/* These three may be called by several threads at once. */
+/* gas_density(), gas_push() and gas_state() may be called by several threads at once. */
 void gas_density(const struct gas *gas, size_t particle, struct gas_density *density);
 void gas_push(const struct gas *gas, size_t particle, struct gas_push *push);
 void gas_state(const struct gas *gas, size_t particle, const struct gas_push *push, struct gas_state *state);
 
 void gas_set_density(struct gas *gas, size_t particle, const struct gas_density *density);
 
-/* gas_ready() must be called after all densities are set. gas_courant() returns the longest time step that Courant's
- * condition allows. */
+/* Call gas_ready() after gas_set_density() for all particles. Then gas_courant() returns the longest time step that
+ * Courant's condition allows. */
 void gas_ready(struct gas *gas);
 double gas_courant(const struct gas *gas);
 

@@ -19,7 +19,8 @@ int octree_init(struct octree *tree, size_t points, double theta)
     tree->order = calloc(points, sizeof *tree->order);
     tree->slot = calloc(points, sizeof *tree->slot);
     tree->x = calloc(points, 3 * sizeof *tree->x);
-    tree->cells = calloc(2 * points, sizeof *tree->cells); /* each divided cell has at least two children */
+    /* enough, because each divided cell has at least two children */
+    tree->cells = calloc(2 * points, sizeof *tree->cells);
     tree->moments = calloc(2 * points, sizeof *tree->moments);
     tree->keys = calloc(points, sizeof *tree->keys);
     tree->spare = calloc(points, sizeof *tree->spare);

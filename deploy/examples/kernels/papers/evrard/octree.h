@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* An octree over points of equal mass, for gravity and for finding neighbours.
  *
- * Points are sorted along the Morton curve of their bounding cube; the position in that order is the slot. A cell is
- * a range of slots. Cells are in depth-first order: a cell is followed by its first child, and `skip` is the next
- * cell if this cell is not opened. Equal points make equal trees, bit for bit. */
+ * Points are sorted along the Morton curve of their bounding cube; the position in that order is the slot. A cell is a
+ * range of slots. Cells are stored in depth-first order: the first child of a cell is the next cell in the array, and
+ * `skip` is the index of the cell at which a search goes on if it does not open this cell. Equal points make equal
+ * trees, bit for bit. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest number of points in a cell that is not divided, unless their keys are equal. */
+/* A cell with more points than this is divided, unless all its points have the same key. */
 #define OCTREE_LEAF 8
 
 struct octree_cell {
@@ -20,10 +21,10 @@ struct octree_cell {
     double reach;
 };
 
-/* The mass in a cell. The quadrupole is traceless: xx, yy, zz, xy, xz, yz. */
+/* The mass in a cell. The order of the quadrupole's elements is xx, yy, zz, xy, xz, yz, and its trace is 0. */
 struct octree_moment {
     double mass, centre[3], quadrupole[6];
-    double open2; /* the cell is opened within this distance from its centre, squared */
+    double open2; /* square of the distance from `centre` within which the cell is opened */
 };
 
 struct octree {
@@ -37,11 +38,12 @@ struct octree {
     struct octree_key *keys, *spare;
 };
 
-/* Returns -1 if memory runs out; nothing must be freed then. There are no cells before octree_build(). */
+/* Allocates a tree without cells; octree_build() makes the cells. Returns -1 if memory runs out; nothing must be freed
+ * then. */
 int octree_init(struct octree *tree, size_t points, double theta);
 void octree_fini(struct octree *tree);
 
-/* Builds the tree of points at these places, which must be finite. `mass` is the mass of each point. */
+/* Builds the tree of points with these coordinates, which must be finite. `mass` is the mass of each point. */
 void octree_build(struct octree *tree, const double *x, const double *y, const double *z, double mass);
 
 void octree_set_reach(struct octree *tree, const double *reach);
@@ -50,9 +52,10 @@ struct octree_pull {
     double acceleration[3], potential;
 };
 
-/* Acceleration and potential (G = 1) that all other points cause at the point of a slot, with Plummer softening. A
- * cell counts as one body if d > s / theta + o: s is its side, d the distance of its centre of mass from the point,
- * and o the offset of that centre from the middle of its box. With theta 0 all points are added one by one. */
+/* Computes the acceleration and the potential (G = 1) that all other points cause at the point of a slot, with Plummer
+ * softening. A cell counts as one body if d > s / theta + o. In this condition s is the side of the cell, d the
+ * distance from the point to the cell's centre of mass, and o the distance from that centre to the middle of the cell's
+ * box. If theta is 0, all points are added one by one. */
 void octree_pull(const struct octree *tree, uint32_t slot, double softening2, struct octree_pull *pull);
 
 static inline double octree_distance2(const struct octree_cell *cell, const double at[3])

@@ -14,7 +14,7 @@ enum evrard_field {
     EVRARD_H,
     EVRARD_POTENTIAL,
     EVRARD_FIELDS,
-    /* Fields in the loop of densities. Place, energy, density and h are the same fields as in a state. */
+    /* Fields that have another meaning in the loop of densities. X to Z, U, RHO and H mean the same as in a state. */
     EVRARD_DIVERGENCE = EVRARD_VX,
     EVRARD_CURL = EVRARD_VY,
     EVRARD_OMEGA = EVRARD_VZ,

@@ -7,12 +7,13 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* A smoothing length normally contains far fewer particles. If it contains more, it is reduced. */
+/* Largest number of particles within the reach of a smoothing length. There are normally far fewer; if there are more,
+ * the smoothing length is reduced. */
 #define NEAR_MAX 1024
-/* Particles are gathered from farther away than estimated, so that a larger h needs no second search. */
+/* Particles are gathered from a larger region than h needs, so that a somewhat larger h needs no second search. */
 #define GATHER_MARGIN 1.1
 #define H_TOLERANCE   1e-9
-/* Least h, for particles at the same place. */
+/* Smallest h. Particles at the same position would have h = 0. */
 #define H_LEAST     1e-6
 #define OMEGA_LEAST 0.01
 #define H_TRIES     200
@@ -60,7 +61,7 @@ static void sph_gather(const struct octree *tree, uint32_t slot, double radius, 
         near->distance[k] = sqrt(near->distance[k]);
 }
 
-/* `sum` of spline(q), and `slope`, the sum of -q spline'(q). */
+/* `sum` is the sum of spline(q) over all neighbours, and `slope` the sum of -q spline'(q). */
 struct weight {
     double sum, slope;
 };
@@ -77,7 +78,7 @@ static struct weight sph_weigh(const struct near *near, double h)
     return weight;
 }
 
-/* Bounds of h. They can be found because h^3 rho / m grows with h. */
+/* Bounds between which h lies. The search may shrink them, because h^3 rho / m grows with h. */
 struct bracket {
     double low, high;
 };
@@ -95,7 +96,8 @@ static double next_guess(struct bracket *bracket, double h, const struct weight 
     return in ? next : (bracket->low + bracket->high) / 2;
 }
 
-/* Finds the smoothing length whose sphere contains the wanted mass, at the density of the particle. */
+/* Finds the smoothing length h of a particle: a sphere of radius 2 h, filled with the density at the particle, has the
+ * mass of the wanted number of neighbours. */
 static double find_h(const struct gas *gas, uint32_t slot, struct near *near, struct weight *weight)
 {
     double wanted = 3 * gas->config.neighbours / (4 * PI * SPLINE_REACH * SPLINE_REACH * SPLINE_REACH);
@@ -163,7 +165,8 @@ static inline double slope_at(double distance, double inverse_h)
     return spline_slope(distance * inverse_h) * square * square;
 }
 
-/* The viscous pressure of Monaghan (1992) between two particles that approach each other: `nearing` = d v < 0. */
+/* The viscous pressure of Monaghan (1992) between two particles that approach each other. `nearing` is the scalar
+ * product of the vector between the particles and their relative velocity, which is negative. */
 static inline double viscosity(const struct gas *gas, uint32_t i, uint32_t j, double nearing, double distance2)
 {
     double h = (gas->slot_h[i] + gas->slot_h[j]) / 2, rho = (gas->slot_rho[i] + gas->slot_rho[j]) / 2;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Places `count` particles of equal mass: the points of a cubic lattice that are nearest to the middle of a cell,
- * moved to give the profile: q^(3/2) replaces the relative radius q. Their centre of mass is the origin, and they
- * are in the order of the lattice. Returns -1 if memory runs out. */
+/* Makes `count` particles of equal mass: those points of a cubic lattice that are nearest to the middle of a lattice
+ * cell. To get the density profile, the relative radius q of each point is changed to q^(3/2). The centre of mass is
+ * the origin, and the particles are in the order of the lattice. Returns -1 if memory runs out. */
 int sphere_fill(size_t count, double *x, double *y, double *z);

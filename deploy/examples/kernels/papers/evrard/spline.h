@@ -5,7 +5,8 @@
 #define SPLINE_NORM  0.318309886183790672
 #define SPLINE_REACH 2.0
 
-/* A negative 1 - q counts as 0. There are no branches, because they would be mispredicted. */
+/* If 2 - q or 1 - q is negative, it counts as 0. The conditions must compile without branches, which would be
+ * mispredicted. */
 static inline double spline(double q)
 {
     double far = q < 2 ? 2 - q : 0, close = q < 1 ? 1 - q : 0;

@@ -11,10 +11,10 @@ int image_check_size(uint64_t width, uint64_t height, struct error *error);
 
 int image_allocate(struct image *image, struct error *error);
 
-/* The samples of a pixel have 8 bits. They are gray; gray and alpha; red, green and blue; or red, green, blue and
- * alpha. */
+/* Returns the gray level of a pixel with 8-bit samples. The samples are gray (1 channel), gray and alpha (2), red,
+ * green and blue (3), or red, green, blue and alpha (4). */
 uint8_t image_level(const uint8_t *sample, unsigned channels);
 
-/* `pixels`: reads the pixels, too, which the caller frees, also after a failure. */
+/* If `pixels` is true, both functions also read the pixels. The caller frees the pixels, also after a failure. */
 int image_read_pnm(struct image *image, const uint8_t *bytes, size_t size, bool pixels, struct error *error);
 int image_read_png(struct image *image, const uint8_t *bytes, size_t size, bool pixels, struct error *error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads pictures as grayscale, from files in memory: PGM, PPM and PNG. Colours are converted; the caller learns of
- * it.
+/* Reads pictures as grayscale, from files in memory: PGM, PPM and PNG. Colours are converted to gray;
+ * image_conversion() tells the caller so.
  *
- * Levels have 8 bits: 0 is black and 255 white. More bits are rounded to 8. A colour becomes its luma, 0.299 R +
- * 0.587 G + 0.114 B rounded (ITU-R BT.601). Transparent pixels are on a white ground. */
+ * Levels have 8 bits: 0 is black and 255 white. More bits are rounded to 8. A colour becomes its luma, 0.299 R + 0.587
+ * G + 0.114 B rounded (ITU-R BT.601). Transparent pixels are shown on a white background. */
 #pragma once
 
 #include "common/util/error.h"
@@ -18,7 +18,7 @@
 struct image {
     uint32_t width, height;
     bool has_colour, has_alpha, is_deep;
-    uint8_t *gray; /* [height * width] NULL after image_look(); owned */
+    uint8_t *gray; /* [height * width]; NULL after image_look(), which reads only the head of the file; owned */
 };
 
 int image_look(struct image *image, const void *bytes, size_t size, struct error *error);
@@ -26,5 +26,6 @@ int image_look(struct image *image, const void *bytes, size_t size, struct error
 int image_parse(struct image *image, const void *bytes, size_t size, struct error *error);
 void image_fini(struct image *image);
 
-/* Writes how the file is converted: "its colours are converted to gray". Returns false for 8-bit grayscale. */
+/* Writes how the file is converted, for example "its colours are converted to gray". Returns false if nothing must be
+ * converted. */
 bool image_conversion(const struct image *image, char *text, size_t size);

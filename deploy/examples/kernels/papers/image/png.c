@@ -69,7 +69,7 @@ static int png_reader_read_head(struct reader *reader, struct image *image)
     return 0;
 }
 
-/* A compressed byte expands to at most this many bytes. */
+/* A compressed byte becomes at most this many bytes. */
 #define DEFLATE_MOST 1032u
 
 static int prepare_rows(struct reader *reader, uint32_t rows)

@@ -5,7 +5,7 @@
 #include "deploy/examples/kernels/papers/mesh/mesh_builder.h"
 #include "deploy/examples/kernels/papers/mesh/reader.h"
 
-/* They read the whole file into the builder, which they initialise. */
+/* Each function reads the whole file into the builder, which it also initialises. */
 int off_read(struct reader *reader, struct mesh_builder *builder);
 int obj_read(struct reader *reader, struct mesh_builder *builder);
 int ply_read(struct reader *reader, struct mesh_builder *builder);

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* With this bound products of several coordinates are finite. */
+/* Bound of coordinates. With this bound, products of several coordinates are finite. */
 #define MESH_COORDINATE_MAX 1e12
 
 enum mesh_kind { MESH_OFF, MESH_OBJ, MESH_PLY };

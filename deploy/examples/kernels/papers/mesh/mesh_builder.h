@@ -12,14 +12,14 @@ struct mesh_builder {
     size_t points;
     double (*position)[3];
     double (*given)[3];
-    /* sums of the normals of the adjacent faces; the length of each normal is twice the face's area */
+    /* for each point, the sum of the normals of its faces; the length of a face's normal is twice the face's area */
     double (*area)[3];
     bool any_given, any_face;
     size_t *corner;
     size_t corners, corners_capacity;
 };
 
-/* All points and normals are 0 at first. On failure the caller has nothing to free. */
+/* Allocates the points; all positions and normals are 0 at first. On failure the caller has nothing to free. */
 int mesh_builder_init(struct mesh_builder *builder, size_t points, struct error *error);
 void mesh_builder_fini(struct mesh_builder *builder);
 
@@ -27,8 +27,8 @@ void mesh_builder_give_normal(struct mesh_builder *builder, size_t point, const 
 
 int mesh_builder_corner(struct mesh_builder *builder, size_t point, struct error *error);
 
-/* Ends the face; the next corner belongs to another face. All points must have been read. Ignores a face of fewer
- * than three corners. */
+/* Ends the current face; the next corner begins a new face. All points must have been read. A face of fewer than three
+ * corners is ignored. */
 void mesh_builder_face(struct mesh_builder *builder);
 
 /* Makes the mesh. Frees the builder, also on failure. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads Wavefront OBJ: the statements v, vn and f; others are skipped. The text is read three times: to count
- * vertices and normals, to read these, and to read faces, which may refer to later vertices.
+/* Reads Wavefront OBJ: the statements v, vn and f; others are skipped. The text is read three times: to count vertices
+ * and normals, to read these, and to read faces, which may refer to later vertices.
  *
- * A face's corner names its vertex and perhaps a normal (1/2/3, 1//3); a vertex with several normals gets their sum.
- * A point cloud has no faces and as many normals as vertices, in the same order. */
+ * A corner of a face names its vertex and perhaps a normal (1/2/3, 1//3). If a vertex has several normals, it gets
+ * their sum. A file without faces is a point cloud: it has as many normals as vertices, in the same order. */
 #include "deploy/examples/kernels/papers/mesh/kinds.h"
 
 #include "common/util/error.h"
@@ -96,7 +96,8 @@ static int obj_find(const struct obj *obj, const char *text, const char *what, s
                          here);
 }
 
-/* VERTEX, VERTEX/TEXTURE, VERTEX//NORMAL or VERTEX/TEXTURE/NORMAL. Modifies the word. */
+/* Takes a corner in one of the forms VERTEX, VERTEX/TEXTURE, VERTEX//NORMAL and VERTEX/TEXTURE/NORMAL. Modifies the
+ * word. */
 static int take_corner(struct obj *obj, char *word)
 {
     char *slash = strchr(word, '/'), *second = slash != NULL ? strchr(slash + 1, '/') : NULL;

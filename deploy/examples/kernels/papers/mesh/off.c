@@ -32,7 +32,8 @@ static int read_keyword(struct reader *reader, bool *has_normals)
     struct reader before = *reader;
     if (!reader_any_word(reader, word))
         return reader_refuse(reader, "the file is empty; accepted: OFF, COFF, NOFF, ..");
-    if (word[0] >= '0' && word[0] <= '9' && word[strlen(word) - 1] != 'F') { /* a number, but not the keyword 4OFF */
+    /* the word is a number, and not the keyword 4OFF, which also begins with a digit */
+    if (word[0] >= '0' && word[0] <= '9' && word[strlen(word) - 1] != 'F') {
         *has_normals = false;
         *reader = before;
         return 0;

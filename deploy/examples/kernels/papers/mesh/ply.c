@@ -46,7 +46,7 @@ static double word_to_number(enum ply_type type, uint64_t word)
     }
 }
 
-/* The number may be infinite or NaN. */
+/* Reads a number of a binary file. The number may be infinite or NaN. */
 static int read_binary(struct ply *ply, enum ply_type type, double *number)
 {
     size_t bytes = ply_type_size(type);

@@ -144,7 +144,7 @@ static int check_element(struct reader *reader, const struct ply_header *header,
     reader->line = element->line;
     if (least == 0 && element->count > 0)
         return reader_refuse(reader, "element '%s' has no properties", element->name);
-    left += header->encoding == PLY_TEXT; /* the last item may lack its separator */
+    left += header->encoding == PLY_TEXT; /* one byte more, because the last item of a text may lack its separator */
     if (least > 0 && element->count > left / least)
         return reader_refuse(reader, "element '%s': %zu of it do not fit the %zu bytes that follow the header",
                              element->name, element->count, reader_left(reader));

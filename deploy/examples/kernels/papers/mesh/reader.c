@@ -31,8 +31,8 @@ static bool reader_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Returns the length of a \ at `c` with the line end after it; 0: there is none. `left`: bytes up to the end of the
- * text. */
+/* Returns the length of a line continuation at `c`, which is a backslash and the end of its line; 0: there is none.
+ * `left`: how many bytes the text has from `c` on. */
 static size_t continuation(const struct reader *reader, const char *c, size_t left)
 {
     if (!reader->has_continuation || left < 2 || c[0] != '\\')
@@ -71,7 +71,7 @@ bool reader_word(struct reader *reader, char word[READER_WORD_MAX])
         word[i] = begin[i] == '\0' ? '?' : begin[i];
     word[kept] = '\0';
     if (kept < length)
-        word[kept - 1] = '~'; /* so that a truncated word is no number */
+        word[kept - 1] = '~'; /* makes sure that a truncated word is not read as a number */
     reader->at += length;
     return length > 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin images: their definition in plain C, and the vector variants. See spin.h. */
+/* Spin images: a reference implementation in plain C, and the selection of vector variants. See spin.h. */
 #include "deploy/examples/kernels/papers/spinimage/spin.h"
 
 #include "worker/kernels/vectors.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Coordinate of points that fill the last block. Its square is finite, and no cell is so far away. */
+/* Coordinate of the points that fill up the last block. Its square is finite, and it is farther away than any cell. */
 #define FAR_AWAY 1e18f
 
 int spin_cloud_init(struct spin_cloud *cloud, size_t points)
@@ -86,7 +86,7 @@ void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, u
     }
 }
 
-/* Returns whether some point of the block may be visible; allows for rounding. */
+/* Returns whether a point of the block may be visible. The bounds include a margin for rounding errors. */
 static inline bool spin_can_see(const struct spin_eye *e, const struct spin_bound *bound)
 {
     float dx = bound->x - e->x, dy = bound->y - e->y, dz = bound->z - e->z;

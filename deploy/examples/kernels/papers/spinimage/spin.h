@@ -23,15 +23,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Points are processed in blocks of neighbours. A block of which nothing can be seen is skipped, so some images take
- * longer than others. The last block is filled with points that are too far away to be seen. */
+/* Points are processed in blocks of neighbours. A block without any visible point is skipped, so some images take
+ * longer than others. The last block is filled up with points that are too far away to be visible. */
 #define SPIN_BLOCK     512
 #define SPIN_WIDTH_MAX 1024
 
 enum { SPIN_X, SPIN_Y, SPIN_Z, SPIN_NX, SPIN_NY, SPIN_NZ, SPIN_AXES };
 
-/* No point of the block is farther from x, y, z than the radius. If the cosine between a normal and nx, ny, nz is
- * below `least`, the normal is too far from all normals of the block. */
+/* All points of the block are within the radius of x, y, z. If the cosine of the angle between nx, ny, nz and the
+ * normal of an image is below `least`, no normal of the block is within the support angle. */
 struct spin_bound {
     float x, y, z, radius;
     float nx, ny, nz, least;
@@ -39,9 +39,10 @@ struct spin_bound {
 
 struct spin_cloud {
     size_t points, room;
-    float *axis[SPIN_AXES]; /* axis[0] is allocated and owned; the others point into it */
+    float *axis[SPIN_AXES]; /* axis[0] is the start of an owned array; the others point into the same array */
     size_t filled;
-    size_t *place; /* where each point is after spin_cloud_arrange(), in the order of adding; owned */
+    /* for each point, in the order in which points were added: its index after spin_cloud_arrange(); owned */
+    size_t *place;
     struct spin_bound *bound;
     float limit;
 };
@@ -49,10 +50,10 @@ struct spin_cloud {
 int spin_cloud_init(struct spin_cloud *cloud, size_t points);
 void spin_cloud_fini(struct spin_cloud *cloud);
 
-/* Adds a point, in units of cells, and its normal. There must be room. */
+/* Adds a point, whose position is in units of cells, and its normal. The cloud must have room. */
 void spin_cloud_add(struct spin_cloud *cloud, const double position[3], const double normal[3]);
 
-/* Call it after all points were added: it sorts them by place. Returns -1 if memory runs out; then only
+/* Sorts the points by position. Call it after all points were added. Returns -1 if memory runs out; then only
  * spin_cloud_fini() may be called. */
 int spin_cloud_arrange(struct spin_cloud *cloud, double support_angle_degrees);
 
@@ -64,7 +65,7 @@ struct spin_variant {
     void (*run)(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);
 };
 
-/* Widest first; the last variant runs on every machine. */
+/* Returns the variants, those with the widest vectors first. The last variant runs on every machine. */
 const struct spin_variant *spin_variants(size_t *count);
 
 const struct spin_variant *spin_best(void);

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Error of a cosine between two normals that are rounded. */
+/* Bound of the error of the cosine of the angle between two rounded normals. */
 #define COSINE_SLACK 1e-6
 
-/* COSINE_SLACK as an angle. Near 0 the error of an angle is about the square root of its cosine's error. */
+/* The same bound for the angle. Near angle 0, the error of an angle is about the square root of the error of its
+ * cosine. */
 #define ANGLE_SLACK 5e-3
 
 #define HALF_TURN 3.14159265358979324
@@ -39,8 +40,8 @@ static uint64_t spin_arrange_spread(uint64_t number)
     return sum;
 }
 
-/* Does without fmin() and fmax(), which are calls on x86-64. Also, gcc 12.2 for aarch64 has an internal error when
- * it vectorizes them in a nested loop. */
+/* Does not use fmin() and fmax(): on x86-64 they are function calls, and gcc 12.2 for aarch64 stops with an internal
+ * error when it vectorizes them in a nested loop. */
 static void spin_arrange_range_of(const float *numbers, size_t count, double *from, double *to)
 {
     float lowest = INFINITY, highest = -INFINITY;
@@ -104,7 +105,7 @@ static double cosine_of(double angle)
 {
     double sine, cosine;
     spin_sine(angle / (2 * HALF_TURN), &sine, &cosine);
-    return angle < HALF_TURN ? cosine : -2; /* no cosine is below -2 */
+    return angle < HALF_TURN ? cosine : -2; /* -2 is less than every cosine, so no normal is refused */
 }
 
 static struct spin_bound bound_of(const struct spin_cloud *cloud, size_t first, size_t count, double support_angle)

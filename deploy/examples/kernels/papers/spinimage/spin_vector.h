@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Template of the vector variants of spin.h: no include guard; the including file defines LANES and VECTOR_TARGET,
- * and this file undefines them.
+/* Template of the vector variants of spin.h: no include guard; the including file defines LANES and VECTOR_TARGET, and
+ * this file undefines them.
  *
- * A block is processed in four steps: the rows of its cells, the roots of the squared distances (a separate loop,
- * which the compiler vectorizes), the cells, the counts. There are no branches, so points that are not seen are
- * counted, too: each place of a vector has a cell for them, and their number is subtracted at the end. Indices of
- * cells are below 2^24 and are computed as floats, because few machines multiply vectors of integers quickly. */
+ * A block is processed in four steps: the rows of its cells, the roots of the squared distances (a separate loop, which
+ * the compiler vectorizes), the cells, the counts. There are no branches, so points that are not seen are counted, too.
+ * For each position in a vector one cell counts them, and their number is subtracted from that cell at the end. Indices
+ * of cells are below 2^24 and are computed as floats, because few machines multiply vectors of integers quickly. */
 
 #define floats     VECTOR_NAME(spin_floats)
 #define whole      VECTOR_NAME(spin_whole)
@@ -29,10 +29,12 @@ VECTOR_INLINE floats VECTOR_NAME(spin_keep)(floats numbers, whole mask)
 VECTOR_INLINE floats VECTOR_NAME(spin_ceil)(floats numbers)
 {
     floats down = __builtin_convertvector(__builtin_convertvector(numbers, whole), floats);
-    return down - __builtin_convertvector(numbers > down, floats); /* the comparison gives -1 or 0 */
+    /* a comparison of vectors gives -1 if true and 0 if false */
+    return down - __builtin_convertvector(numbers > down, floats);
 }
 
-/* Computes for each point the first cell of its row, or -1 if it has none, and its squared distance from the line. */
+/* For each point, computes the first cell of its row in the image (-1 if its row is outside the image), and the square
+ * of its distance from the line. */
 VECTOR_INLINE void VECTOR_NAME(spin_rows)(const struct spin_cloud *cloud, size_t first, const struct spin_eye *e,
                                           struct spin_block *block)
 {

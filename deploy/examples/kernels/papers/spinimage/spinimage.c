@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin images (PSIA): see spin.h. An iteration makes the image that one point sees; these points are spread evenly
- * over all points. An iteration visits all points, except for parts of the model beyond the support angle or the
- * image.
+/* Spin images (PSIA): see spin.h. An iteration makes the image that one point sees. These points are spread evenly over
+ * all points. An iteration visits all points, except for blocks that are entirely beyond the support angle or outside
+ * the image.
  *
- * The points come from a file, which must be the same on all ranks, or from a formula (spin_surface.h). Before they
- * are converted to single precision, the middle of their bounding box becomes the origin, and a cell the unit. So a
- * model far from the origin keeps its precision. */
+ * The points come from a file, which must be the same on all ranks, or from a formula (spin_surface.h). Before they are
+ * converted to single precision, the middle of their bounding box becomes the origin, and a cell the unit. So a model
+ * far from the origin keeps its precision. */
 #include "common/util/digest.h"
 #include "deploy/examples/kernels/papers/input.h"
 #include "deploy/examples/kernels/papers/mesh/mesh.h"
@@ -37,7 +37,7 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* The digest is that of the file, and never 0. */
+/* Reads the mesh, and sets the digest of the file, which is never 0. */
 static int read_mesh(const char *path, struct mesh *mesh, uint64_t *digest, char line[HDSS_ERROR_MAX])
 {
     struct error error = {""};
