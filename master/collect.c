@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects ranges that are stored but not yet reported. Adjacent ranges are merged to keep reports short. A step adds
- * at most ASKS_MAX ranges; it sends a report if those of another step might not fit. */
+/* Collects ranges that are stored but not yet reported. Adjacent ranges are merged to keep reports short. One step of
+ * the master adds at most ASKS_MAX ranges. If there is no room for as many more, the step sends a report. */
 #include "master/core.h"
 
 #include "common/service/service.h"
@@ -34,8 +34,10 @@ void master_note_done_alone(struct master *master, const struct part *part)
     master->done[master->done_count++] = (struct done_record){part->first, part->count, part->digest, part->has_failed};
 }
 
-/* With --durability node a report of ranges must wait for a sync, but a refill request must not. So a request takes the
- * ranges along only after REPORT_INTERVAL_NS; otherwise they follow in a report of their own. */
+/* Returns true if a report may contain the stored ranges. With --durability node a report of ranges must wait for a
+ * sync, and a refill request should not wait. So a report that requests a refill (`refill`) contains the ranges only if
+ * the previous report of ranges was sent at least REPORT_INTERVAL_NS ago; otherwise another report follows with the
+ * ranges. */
 static bool takes_done_along(const struct master *master, bool refill, uint64_t now_ns)
 {
     return !master->config.sync || !refill || now_ns - master->reported_at_ns >= REPORT_INTERVAL_NS;
@@ -60,8 +62,9 @@ void master_report(struct master *master, bool refill, uint64_t now_ns)
     if (master->loads_changed)
         master_send_loads(master);
     const bool takes_done = takes_done_along(master, refill, now_ns);
-    /* VERIFIED goes first. If this master is lost before it sends VERIFIED, the supermaster does not learn of the
-     * ranges either, and they are computed again. */
+    /* VERIFIED is sent before the report. If this master is lost between the two messages, the supermaster does not
+     * learn of the ranges, and they are computed again. In the other order the supermaster might never get the VERIFIED
+     * of ranges that it counts as done. */
     if (takes_done && master->done_count > 0)
         master_tell_verified(master);
     unsigned done = takes_done ? take_done(master, now_ns) : 0;

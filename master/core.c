@@ -2,8 +2,8 @@
 /* The master's step function: it handles one event, then applies the standing rules in this order: ask for a refill,
  * report, leave.
  *
- * Invariants: a range is reported only after the runtime has said that it is stored; the pool has room for the open
- * refills. */
+ * Invariants: a range is reported only after the runtime has confirmed that it is stored; the pool has room for the
+ * chunks of all open refills. */
 #include "master/core.h"
 
 #include "common/config/run_spec.h"
@@ -16,7 +16,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* SERVING -> ENDING (END received) -> GONE (all workers have left, everything is reported) */
+/* SERVING -> ENDING (an END message was received) -> GONE (all workers have left, and everything is reported) */
 static const char *const master_state_names[] = {"SERVING", "ENDING", "GONE"};
 static const unsigned master_moves[] = {
     [MASTER_SERVING] = 1u << MASTER_ENDING,
@@ -41,8 +41,8 @@ static void master_on_finished(void *owner, unsigned w, const struct feedback_re
     master_note_feedback(owner, w, feedback);
 }
 
-/* A failed chunk causes no report of results, so this forces a report of the number of busy workers: the supermaster
- * counts a worker as busy as soon as it has sent a chunk for it. */
+/* The supermaster counts a worker as busy as soon as it has sent a chunk for it. After a failed chunk no report of
+ * results would correct that count, so this function forces a report of the number of busy workers. */
 static void master_on_failed(void *owner, const struct iterations_failed *failure)
 {
     struct master *master = owner;
@@ -61,7 +61,7 @@ static void on_neighbour(void *owner, const struct neighbour *neighbour)
 static void on_loaded(void *owner, unsigned w)
 {
     struct master *master = owner;
-    (void)w; /* one message reports all changed loads */
+    (void)w; /* one LOADS message will report all changed loads */
     master->loads_changed = true;
 }
 
@@ -146,7 +146,7 @@ static void note_unfit(struct master *master, const struct fatal *problem)
 
 void master_fatal(struct master *master, unsigned rank, const char *text)
 {
-    error_set(&master->problem, "%s", text); /* the message borrows the text until it is sent */
+    error_set(&master->problem, "%s", text); /* the FATAL message borrows the text until it is sent */
     struct message message = fatal_message(rank, master->problem.text);
     note_unfit(master, &message.fatal);
     actions_send(master->actions, master->config.supermaster, &message);
@@ -286,8 +286,8 @@ static void master_tell_mismatches(struct master *master)
         actions_drop(master->actions, master->service.ranks[wrong], reason);
 }
 
-/* If all workers are lost, the master begins to leave. The supermaster takes back what it granted to a master that has
- * left. */
+/* Reports lost workers and other news of the service to the supermaster. If all workers are lost, the master starts to
+ * leave; after it has left, the supermaster takes back all that was granted to it. */
 static void master_tell_losses(struct master *master, unsigned news)
 {
     struct service *service = &master->service;
@@ -328,8 +328,8 @@ static void report_if_due(struct master *master, uint64_t now_ns)
     bool full = master->done_count + ASKS_MAX > REPORT_MAX;
     bool due = master->reported_at_ns + REPORT_INTERVAL_NS <= now_ns;
     bool rests =
-        /* If chunks were copied, a busy worker may be computing what is already done; the report does not wait for
-         * it. */
+        /* If chunks were copied, the report does not wait until all workers are idle: a busy worker may be computing a
+         * copy of a chunk that is already done. */
         service_is_quiet(&master->service) || master->service.lease.has_copied;
     if (full || (waited_for && rests) || due)
         master_report(master, false, now_ns);
@@ -369,7 +369,8 @@ void master_step(struct master *master, const struct event *event, struct action
     if (news != 0)
         master_tell_losses(master, news);
     if (master->loads_changed && master->service.assigned == 0)
-        /* The first refill may still wait for the speeds, and until then no report takes the loads along. */
+        /* The supermaster needs the loads for the first refill. That refill may be waiting for the speeds of workers,
+         * and no report sends the loads before it. */
         master_send_loads(master);
     if (master->state == MASTER_SERVING) {
         master_ask_for_refill(master, event->now_ns);

@@ -7,16 +7,16 @@
 #include "proto/message.h"
 #include "proto/record.h"
 
-/* A master reports stored results, and a changed number of busy workers, after at most this time. */
+/* Longest time after which a master reports stored results or a changed number of busy workers. */
 #define REPORT_INTERVAL_NS 50000000u
 
 void master_note_done(struct master *master, const struct part *part);
-/* Unlike master_note_done(), does not merge the range with its neighbours: it is a chunk of a loop with
- * dependencies. */
+/* Like master_note_done(), but does not merge the range with others. For loops with dependencies, where each range must
+ * stay one chunk. */
 void master_note_done_alone(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 
-/* Only for a technique that learns. The messages of master_send_feedback() borrow the measurements until its next
+/* Measurements for a technique that learns. Messages of master_send_feedback() borrow the measurements until its next
  * call. */
 int master_feedback_init(struct master *master);
 void master_feedback_fini(struct master *master);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The workers' measurements for a technique that learns. They are summed for each worker and sent before the next
- * report, so that the supermaster has them when it cuts the refill that the report requests. */
+/* The workers' measurements for a technique that learns. The master sums them for each worker and sends them before the
+ * next report. So the supermaster has them when it cuts the refill that this report requests. */
 #include "master/core.h"
 
 #include "common/machine/spread.h"

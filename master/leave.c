@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a master: last report, statistics of its workers, GOODBYE. */
+/* The last messages of a master: a report, the statistics of its workers, and GOODBYE. */
 #include "master/core.h"
 
 #include "common/service/service.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loads of the workers' cores, which the supermaster considers when it cuts chunks. Changed loads are sent before
- * the next report or refill request. Workers report loads only with --weighting acp. */
+/* The loads of the workers' cores, which the supermaster considers when it cuts chunks. If loads have changed, they are
+ * sent before the next report or refill request. Workers report loads only with --weighting acp. */
 #include "master/core.h"
 
 #include "common/service/service.h"

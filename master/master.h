@@ -15,21 +15,22 @@
 enum master_state { MASTER_SERVING, MASTER_ENDING, MASTER_GONE };
 
 struct master_config {
-    const struct run_spec *spec; /* borrowed for the master's life */
+    const struct run_spec *spec; /* borrowed as long as the master exists */
     unsigned rank;
     unsigned supermaster;
     const unsigned *ranks; /* [workers] ranks of the workers, sorted; borrowed */
     unsigned workers;
-    uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0: results are only digested */
+    /* size of the result of an iteration in bytes, or RECORD_VARIABLE; 0: only digests of results are kept */
+    uint64_t record_bytes;
     bool no_speculation;
     bool no_isolation;
     bool feedback;
-    /* Each iteration needs the results of this many iterations before it, so chunks are handed out in order; 0: of
-     * none. */
+    /* Each iteration needs the results of the `distance` iterations before it, so chunks are handed out in order. 0:
+     * iterations are independent. */
     uint64_t distance;
     uint64_t first;
     bool is_pod;
-    bool sync; /* results must be synced to the disk before they are reported */
+    bool sync; /* results must be synced to disk before they are reported */
 };
 
 struct measurement {
@@ -47,25 +48,26 @@ struct master {
     struct done_record done[REPORT_MAX];
     unsigned done_count;
     unsigned char *report_records;
-    /* owned, like all arrays below; the messages of a step borrow these records and `report_records` */
+    /* owned, like all arrays below; until the end of a step, its messages borrow these records and `report_records` */
     unsigned char *stats_records;
     uint64_t reported_at_ns;
     unsigned reported_busy;
     struct measurement *measurements;
     unsigned *measured;
     unsigned measured_count;
-    unsigned char *feedback_records; /* [workers]; the messages of a step borrow these and `load_records` [workers] */
+    /* [workers], like `load_records`; until the end of a step, its messages borrow both */
+    unsigned char *feedback_records;
     unsigned char *load_records;
     bool loads_changed;
     struct speed_levels *levels;
     unsigned speeds;
     struct refills refills;
-    /* number of idle workers of other masters for which work is recalled here; 0: no RECALL is open */
+    /* number of idle workers of other masters for which the supermaster recalls work from this master; 0: none */
     unsigned recall_waiting;
-    /* The last RECALL was answered, but workers may still return work for it. If no worker here is idle, that goes to
-     * the supermaster, too. */
+    /* This master has answered a RECALL of the supermaster before, and workers may still return work for it. The work
+     * that they return is sent to the supermaster if no worker of this master is idle. */
     bool returns_more;
-    unsigned told_idle; /* how many idle workers the last RECALL to the supermaster named; 0 after a refill */
+    unsigned told_idle; /* number of idle workers in the latest RECALL to the supermaster; 0 after a refill */
     struct error problem;
     struct error refusal;
     struct error unfit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The master program without its main(), so that tests can link it. Returns the exit status. */
+/* The master program without its main(), so that tests can link it. The function returns the exit status. */
 #pragma once
 
 int master_program(int argc, char **argv, const char *version);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall through a master. If the supermaster asks for work, the master returns a share of its pool or, if the pool is
- * empty, of what its workers have not begun. It asks the supermaster for work if its own workers are idle, nothing is
- * left to recall here, and the supermaster has parked its refill. */
+/* Recall through a master. If the supermaster recalls work, the master returns a share of its pool or, if the pool is
+ * empty, work that its workers have not begun. If workers of this master are idle, nothing is left to recall here, and
+ * the supermaster has parked the refill request of this master, the master asks for work of other masters. */
 #include "master/core.h"
 
 #include "common/config/run_spec.h"
@@ -14,8 +14,8 @@
 
 void master_receive_recall(struct master *master, const struct recall *recall)
 {
-    /* If work is returned late, the supermaster may take it for the answer to a new RECALL, and send another one. So a
-     * second RECALL is accepted then. */
+    /* If the master returns more work after it has answered a RECALL, the supermaster may take this work for the answer
+     * to its next RECALL and send another RECALL. So a second open RECALL is no error in that case. */
     bool is_second = master->recall_waiting > 0 && !master->returns_more;
     if (master->config.distance > 0 || is_second)
         master_refuse(master, master->config.supermaster, "recalls work that it may not recall now");
@@ -35,9 +35,9 @@ static void master_send_returned(struct master *master, unsigned waiting)
     master->recall_waiting = 0;
 }
 
-/* Answers at once if the pool or the requeued work is not empty. Otherwise waits until enough iterations for all
- * waiting workers were returned, or all workers that were asked have answered. Work from workers in a long iteration is
- * returned later. */
+/* Answers a RECALL at once if there is work in the pool or requeued work. Otherwise waits until workers have returned
+ * enough iterations for all waiting workers, or until all workers that were asked have answered. A worker in a long
+ * iteration answers later; its work is then returned separately. */
 static void answer_recall(struct master *master, uint64_t now_ns)
 {
     struct service *service = &master->service;
@@ -52,8 +52,8 @@ static void answer_recall(struct master *master, uint64_t now_ns)
     master->returns_more = true;
 }
 
-/* Returns true if workers are idle and the supermaster knows of at most half of them. So a master sends only a few
- * RECALLs, and not one for each worker. */
+/* Returns true if workers are idle, and the last RECALL to the supermaster named at most half of them. So a master
+ * sends a few RECALLs and not one for each idle worker. */
 static bool wants_recall(struct master *master)
 {
     struct service *service = &master->service;

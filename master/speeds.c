@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The speeds in the workers' SPEED messages, which pass through the master. After all have arrived, the service gets
- * them. It gets none if a worker is lost before, or if there is no probe. */
+/* The speeds that workers report in SPEED messages, which pass through the master. The master gives them to its service
+ * after the speeds of all workers have arrived. If a worker is lost before it has sent its speed, or if workers do not
+ * probe, the service gets no speeds. */
 #include "master/core.h"
 
 #include "common/machine/probe.h"
@@ -33,7 +34,7 @@ static void tell_service(struct master *master)
 void master_note_speed(struct master *master, unsigned w, const struct speed *speed)
 {
     if (master->levels == NULL || master->levels[w].count > 0)
-        return; /* a repeated SPEED, which the supermaster refuses */
+        return; /* this SPEED is a repetition, which the supermaster will refuse */
     master->levels[w] = speed_levels_of(speed);
     if (++master->speeds < master->config.workers)
         return;

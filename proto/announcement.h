@@ -17,15 +17,15 @@ struct announcement {
     unsigned word_count;
     char *const *environment;
     unsigned variable_count;
-    void *memory; /* memory of all strings after announcement_unpack(); owned */
+    void *memory; /* memory of all strings if announcement_unpack() has made them; owned */
 };
 
-/* The result may exceed ANNOUNCEMENT_MAX; such an announcement cannot be sent. */
+/* Returns the size in bytes. An announcement of more than ANNOUNCEMENT_MAX bytes cannot be sent. */
 size_t announcement_size(const struct announcement *announcement);
 
 void announcement_pack(const struct announcement *announcement, unsigned char *out);
 
-/* Copies all that it needs from `bytes`. On failure nothing is owned. */
+/* Reads an announcement and copies all that it needs from `bytes`. If it fails, nothing is owned. */
 int announcement_unpack(struct announcement *announcement, const unsigned char *bytes, size_t size,
                         struct error *error);
 void announcement_fini(struct announcement *announcement);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A block holds the output of some iterations of a loop with variable output. This is how the output is sent, and kept
- * until the run ends. Layout, PROTOCOL.md section 1:
+/* A block holds the output of some iterations of a loop with variable output. Such output is sent in blocks, and stored
+ * in blocks until the run ends. Layout (PROTOCOL.md section 1):
+ *
  *     u32 iterations  u32 streams  { u32 flags  u32 length of each stream } of each iteration  the bytes
  *
- * The bytes are ordered by stream, then by iteration, so the output of consecutive iterations to one stream is
+ * The bytes are ordered by stream, then by iteration. So the output of consecutive iterations to one stream is
  * contiguous. */
 #pragma once
 
@@ -13,7 +14,7 @@
 
 #define BLOCK_STREAMS_MAX 3
 #define BLOCK_HEAD_BYTES  8
-/* The limit of an MPI count. It also limits the output of a single iteration. */
+/* The largest count of an MPI message. It also limits the output of a single iteration. */
 #define BLOCK_MAX INT32_MAX
 
 #define BLOCK_FAILED 1u /* the iteration is done, but the kernel reports it as failed */
@@ -31,7 +32,7 @@ struct block {
     uint64_t bytes[BLOCK_STREAMS_MAX];
 };
 
-/* Accepts any bytes. Returns false if they are not a valid block with this number of streams. */
+/* Reads a block from any bytes. Returns false if they are not a valid block with `streams` streams. */
 bool block_read(struct block *block, const unsigned char *bytes, size_t size, unsigned streams);
 
 static inline const unsigned char *block_entry(const struct block *block, uint32_t i)

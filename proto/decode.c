@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders turn any bytes into a checked message or an error code. Each checks the length of its message before it
+/* Decoders turn any bytes into a checked message or an error code. A decoder checks the length of its message before it
  * reads a field, and returns DECODE_OK only if all flags and fields are valid. */
 #include "proto/message.h"
 #include "proto/layout.h"
@@ -57,7 +57,7 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     if (!(flags & (FLAG_INLINE | FLAG_DATA)))
         return flags & FLAG_HAS_FAILED ? DECODE_OUT_OF_RANGE : decode_check_size(size, fixed);
     message->has_failed = flags & FLAG_HAS_FAILED;
-    /* The message has only the payload's size; the payload follows as a message of its own. */
+    /* With FLAG_DATA the message contains only the size of the payload; the payload follows as a message of its own. */
     if (flags & FLAG_DATA) {
         enum decode_result result = decode_check_size(size, fixed + PAYLOAD_SIZE_BYTES);
         if (result != DECODE_OK)
@@ -76,8 +76,8 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     return DECODE_OK;
 }
 
-/* Returns true if neither the deviation nor the mean of a cell exceeds SPEED_RATIO_MAX times the mean, by which the
- * supermaster divides. If the mean is 0, all must be 0. */
+/* Returns true if the deviation, and the mean of each cell, is at most SPEED_RATIO_MAX times mean_ns, by which the
+ * supermaster divides. If mean_ns is 0, all cells must be empty, and deviation and swr must be 0. */
 static bool is_in_proportion(const struct speed *speed)
 {
     bool timed = speed->mean_ns > 0;
@@ -138,7 +138,7 @@ static enum decode_result check_completion(const unsigned char *completion)
     return check_deviation(completion + 24, wire_get16(completion + 28));
 }
 
-/* Earlier completions have no load, and a message that has them has no payload. */
+/* Only the completion in the fixed part of a REQUEST has a load. A REQUEST with earlier completions has no payload. */
 static enum decode_result decode_earlier(struct message *message, const unsigned char *bytes)
 {
     enum decode_result result = DECODE_OK;
@@ -331,7 +331,7 @@ static enum decode_result decode_feedback(struct message *message, const struct 
     return result;
 }
 
-/* Refuses control characters in a text, because it is printed as one line. */
+/* Refuses control characters in a text, because programs print the text as one line. */
 static enum decode_result check_text(const unsigned char *text, unsigned length)
 {
     for (unsigned i = 0; i < length; i++)
@@ -443,8 +443,8 @@ static enum decode_result decode_iterations_failed(struct message *message, cons
     return check_text(bytes + ITERATIONS_FAILED_BYTES, header->number);
 }
 
-/* Returns true for impossible values. A single thread is reported only if threads share cores, that is, if the node has
- * fewer cores than threads. */
+/* Returns true if the values are impossible. A worker with a single thread sends THREADS only if the node has fewer
+ * cores than its workers have threads. */
 static bool threads_are_bad(const struct threads *threads)
 {
     if (threads->count == 0 || threads->max_over_mean < 1)
@@ -508,7 +508,7 @@ static enum decode_result decode_neighbour(struct message *message, const struct
     return message->neighbour.first == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
-/* Boundary 0 is invalid, because no chunk lies before it. */
+/* A boundary at iteration 0 is invalid, because no chunk lies before it. */
 static enum decode_result decode_boundary(struct message *message, const struct header *header,
                                           const unsigned char *bytes, size_t size)
 {
@@ -708,7 +708,8 @@ enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes,
         .pid = wire_get32(bytes + 20),
     };
     if (hello->protocol != PROTOCOL_VERSION)
-        return DECODE_OK; /* another version may have other fields here */
+        /* the sender has another version, in which the remaining fields may differ, so they are not checked */
+        return DECODE_OK;
     if (bytes[14] & ~(HELLO_FLAG_DCA | HELLO_FLAG_POD | HELLO_FLAG_LISTENS))
         return DECODE_UNKNOWN_FLAG;
     if (bytes[15] != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The first FRAME_VERSION_BYTES of a HELLO are decoded apart from the rest, so that peers of different versions can
- * report the difference. */
+/* The first FRAME_VERSION_BYTES of a HELLO are decoded separately, so that peers of different versions can still report
+ * that their versions differ. */
 #include "proto/frame.h"
 
 #include "common/util/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The frames of a stream, which carries messages between separate launches: see "Streams" in PROTOCOL.md. This code
- * does no I/O. Decoders accept any bytes and never read past their end. */
+ * does no I/O. Decoders accept any bytes, and never read past the end. */
 #pragma once
 
 #include "common/util/error.h"
@@ -16,7 +16,7 @@
 #define FRAME_HEAD_BYTES    8
 #define FRAME_TOKEN_BYTES   16
 #define FRAME_NAME_BYTES    64
-#define FRAME_VERSION_BYTES 12 /* the first bytes of a HELLO, the same in all versions */
+#define FRAME_VERSION_BYTES 12 /* number of bytes at the start of a HELLO that have the same layout in all versions */
 #define FRAME_HELLO_BYTES   108
 #define FRAME_WELCOME_BYTES 32
 
@@ -27,10 +27,11 @@
 #define FRAME_RANKS_MAX   (1u << 20)
 #define FRAME_BEAT_MAX_MS 60000
 
-/* A pod without the set's key sends a greeting before TLS starts: this head and a munge credential. */
+/* If a pod does not have the key of the set, it sends a greeting before TLS starts: a head of this size and a munge
+ * credential. */
 #define FRAME_GREETING_BYTES 12
 #define FRAME_CREDENTIAL_MAX 1024
-#define FRAME_GREETING_BEGIN 'H' /* no TLS record begins with this byte */
+#define FRAME_GREETING_BEGIN 'H' /* no TLS record begins with this byte, so a greeting cannot be taken for TLS */
 
 enum frame_type {
     FRAME_HELLO = 1,
@@ -45,16 +46,18 @@ enum frame_type {
 struct frame_head {
     enum frame_type type;
     uint32_t size;
-    /* How many MESSAGE, DATA and BYE frames the sender has received, modulo 2^32; 0 in HELLO, WELCOME and REFUSED. */
+    /* Number of MESSAGE, DATA and BYE frames that the sender has received, modulo 2^32; 0 in HELLO, WELCOME and
+     * REFUSED. */
     uint32_t received;
 };
 
 struct frame_hello {
     uint16_t stream, protocol;
     uint32_t workers;
-    uint32_t cores;                         /* at most FRAME_RANKS_MAX; 0 if unknown */
-    uint64_t received;                      /* like `received` of the head, but the full count; 0 for a new pod */
-    unsigned char token[FRAME_TOKEN_BYTES]; /* all zero for a new pod */
+    uint32_t cores; /* at most FRAME_RANKS_MAX; 0 if unknown */
+    /* number of frames received, like `received` in struct frame_head, but not modulo 2^32; 0 for a new pod */
+    uint64_t received;
+    unsigned char token[FRAME_TOKEN_BYTES]; /* all bytes are zero for a new pod */
     char name[FRAME_NAME_BYTES];            /* at least one graphic ASCII character, padded with NULs */
 };
 
@@ -62,35 +65,36 @@ struct frame_welcome {
     unsigned char token[FRAME_TOKEN_BYTES];
     uint64_t received;
     uint32_t first_rank;
-    uint32_t beat_ms;  /* 1 .. FRAME_BEAT_MAX_MS; a BEAT is sent after this much silence */
-    const char *words; /* [words_bytes] words, each with its NUL; borrowed */
+    uint32_t beat_ms;  /* a peer sends a BEAT after it has sent nothing for this time, 1 .. FRAME_BEAT_MAX_MS */
+    const char *words; /* [words_bytes] command line of the set: words, each followed by a NUL; borrowed */
     size_t words_bytes;
 };
 
-/* Result of frame_hello_decode() for a peer of another version. The error is then the text for REFUSED. */
+/* frame_hello_decode() returns this if the peer has another version. The error is then the text for REFUSED. */
 #define FRAME_OTHER_VERSION 1
 
 void frame_greeting_encode(uint32_t size, unsigned char out[FRAME_GREETING_BYTES]);
 
-/* Returns -1 if the bytes are not a greeting. */
+/* Reads the head of a greeting. Returns -1 if the bytes are not a greeting. */
 int frame_greeting_decode(uint32_t *size, const unsigned char bytes[FRAME_GREETING_BYTES]);
 
 bool frame_is_credential(const char *bytes, size_t size);
 
 void frame_head_encode(const struct frame_head *head, unsigned char out[FRAME_HEAD_BYTES]);
 
-/* Fails for an unknown type, a size that the type cannot have, or a reserved field that is not zero. */
+/* Reads the head of a frame. Fails if the type is unknown, if a frame of this type cannot have this size, or if a
+ * reserved field is not zero. */
 int frame_head_decode(struct frame_head *head, const unsigned char bytes[FRAME_HEAD_BYTES], struct error *error);
 
 void frame_hello_encode(const struct frame_hello *hello, unsigned char out[FRAME_HELLO_BYTES]);
 
-/* If the peer has another version, returns FRAME_OTHER_VERSION and sets only the version fields. */
+/* Returns FRAME_OTHER_VERSION if the peer has another version; then sets only the version fields. */
 int frame_hello_decode(struct frame_hello *hello, const unsigned char *body, size_t size, struct error *error);
 
 /* `out` has room for FRAME_WELCOME_BYTES and the words. */
 void frame_welcome_encode(const struct frame_welcome *welcome, unsigned char *out);
 
-/* The words are borrowed from the body. */
+/* `welcome->words` is borrowed from `body`. */
 int frame_welcome_decode(struct frame_welcome *welcome, const unsigned char *body, size_t size, struct error *error);
 
 int frame_refused_decode(char line[TEXT_MAX + 1], const unsigned char *body, size_t size, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flag bits, offsets and the magic of PROTOCOL.md, for encoders and decoders. */
+/* Flag bits, offsets and magic bytes of PROTOCOL.md, for encoders and decoders. */
 #pragma once
 
 #include "proto/message.h"
@@ -15,7 +15,8 @@
 #define SPEED_AT_CELLS  32
 #define SPEED_AT_LEVELS (SPEED_BYTES - HEADER_BYTES)
 
-/* The load of a REQUEST takes the last two bytes of its completion, which completion_put() sets to 0. */
+/* The load of a REQUEST is in the last two bytes of the completion in its fixed part. completion_put() sets these bytes
+ * to 0. */
 #define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
 
 #define FLAG_DONE         1u
@@ -27,7 +28,7 @@
 #define FLAG_DIED         2u
 #define FLAG_FIRST_WRONG  1u
 #define FLAG_SECOND_WRONG 2u
-/* Set in the count of a range in a REPORT if the kernel reports all its iterations as failed. */
+/* This bit is set in the count of a range of a REPORT if the kernel reports all iterations of the range as failed. */
 #define COUNT_HAS_FAILED (UINT64_C(1) << 63)
 
 #define FLAG_DRAIN    1u

@@ -40,13 +40,14 @@
 #define LEVELS_MAX         12
 #define SPEED_CELLS        16
 
-/* Least mean in a SPEED, unless it is 0 because no iteration was timed individually. */
+/* Smallest mean_ns in a SPEED, except 0, which means that no iteration was timed individually. */
 #define SPEED_MEAN_MIN_NS 1e-3
-/* Largest deviation and mean of a cell in a SPEED, relative to the mean of all n times. Measured values are far
- * smaller: the deviation is at most sqrt(n) times the mean, a cell's mean at most n times, and n < 2^LEVELS_MAX. */
+/* Limit in a SPEED for the deviation and for the mean of each cell, as multiples of the mean of all n times. Measured
+ * values are far smaller: the deviation is at most sqrt(n) times the mean, the mean of a cell at most n times the mean,
+ * and n < 2^LEVELS_MAX. */
 #define SPEED_RATIO_MAX 1e6
 
-/* A load of one process. */
+/* Encoded load of a core on which one process runs. */
 #define LOAD_ONE 256u
 
 #define FEEDBACK_MAX 100
@@ -55,12 +56,13 @@
 #define RETURNED_MAX 200
 #define TEXT_MAX     400
 #define JOB_PART_MAX (MESSAGE_MAX - JOB_BYTES)
-/* Above the operating system's limit for arguments and environment, which is 6 MiB on Linux. */
+/* Limit for an announcement in bytes. A command line and an environment always fit: the limit of the operating system
+ * for both is lower, 6 MiB on Linux. */
 #define ANNOUNCEMENT_MAX (1u << 24)
 
 enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
 
-/* With this status all ranks exit with 0: help was printed, or nothing is left to do. */
+/* If a rank sends a HELLO with this status, all ranks exit with 0: help was printed, or nothing is left to do. */
 #define HELLO_STATUS_HELP 255
 
 struct hello {
@@ -108,7 +110,7 @@ enum message_type {
     MESSAGE_STORE = 0x31,
 };
 
-/* Value of `waiting` in a RECALL: return everything that has not begun, and begin nothing more. */
+/* Value of `waiting` in a RECALL: the receiver must return all work that has not begun, and begin nothing more. */
 #define RECALL_ALL UINT32_MAX
 
 /* Chunks are numbered from 1; 0 is no chunk. */
@@ -131,10 +133,11 @@ struct request {
     uint64_t compute_ns, digest, wait_ns;
     uint32_t chunk;
     unsigned asks;
-    float deviation_ns; /* of the time of one iteration; 0 with fewer than two samples */
+    float deviation_ns; /* standard deviation of the time of an iteration; 0 if there are fewer than two samples */
     unsigned samples;
     bool done;
-    uint16_t load; /* processes on the worker's core, itself included, in units of LOAD_ONE; 0: unknown */
+    /* number of processes on the worker's core, including the worker, in units of 1 / LOAD_ONE; 0: unknown */
+    uint16_t load;
 };
 
 struct result {
@@ -145,7 +148,8 @@ struct result {
 struct assign {
     uint32_t chunk;
     uint64_t first, count;
-    /* Earlier workers died at this chunk, so it runs in a child process. It is then the only chunk of its message. */
+    /* The chunk runs in a child process, because workers have died while they computed it. An isolated chunk is the
+     * only chunk of its message. */
     bool isolated;
 };
 
@@ -153,7 +157,7 @@ struct end {
     bool drain;
     bool degraded; /* a rank was lost, so ranks must not wait for each other */
     bool late;     /* a rank may hang, so ranks must not wait long for it */
-    bool now;      /* only with `drain`: running iterations are not finished */
+    bool now;      /* only with `drain`: running iterations are abandoned */
 };
 
 struct goodbye {
@@ -167,8 +171,8 @@ struct threads {
     float max_over_mean;
     float cov;
     uint64_t chunks;
-    /* Cores and workers of the node, and processor time of this worker. They are 0 unless the node has fewer cores than
-     * its workers have threads. */
+    /* `cores` and `workers` of the node, and the processor time of this worker. They are 0 unless the node has fewer
+     * cores than its workers have threads. */
     uint32_t cores, workers;
     uint64_t processor_ns;
 };
@@ -177,19 +181,19 @@ struct echo {
     uint32_t id;
 };
 
-/* The running chunk of a worker whose master was lost; `count` is 0 if there is none. */
+/* From a worker whose master was lost: the chunk that it is computing; `count` is 0 if there is none. */
 struct adopt {
     uint64_t first, count;
 };
 
 struct worker_lost {
     uint32_t rank;
-    uint64_t chunks;       /* number of chunks that other workers get instead */
-    uint64_t first, count; /* iterations that the worker was computing; count 0: unknown */
+    uint64_t chunks;       /* number of its chunks that are given to other workers */
+    uint64_t first, count; /* iterations that the lost worker was computing; count 0: unknown */
 };
 
 struct iterations_failed {
-    uint32_t id; /* from a worker: number of the chunk; from a master: rank of the worker */
+    uint32_t id; /* in a message from a worker: number of the chunk; from a master: rank of the worker */
     uint64_t first, count;
     bool final;
     bool died;
@@ -201,9 +205,9 @@ struct poison {
     uint64_t first, count;
     uint32_t deaths;
     uint32_t failures;
-    uint32_t failed_by; /* rank of the latest failure; 0 if there is none */
-    /* Some of the deaths are deaths of the supermaster, so other iterations that ran then are suspected, too. Not
-     * sent. */
+    uint32_t failed_by; /* rank of the worker of the latest failure; 0: there is none */
+    /* Some of the deaths are deaths of the supermaster. Then other iterations that ran at the same time are suspected,
+     * too. Not sent in messages. */
     bool shares_blame;
 };
 
@@ -214,35 +218,36 @@ struct recovery_counts {
 
 struct verified {
     uint64_t alike;
-    uint64_t unverified;   /* selected for verification, but not computed a second time */
-    unsigned computations; /* how often the range was computed, 2 or 3; 0: there is no range */
-    uint32_t rank[3];      /* ranks that computed the range, in this order, then 0 */
-    int wrong;             /* index in `rank` of the rank whose result is wrong, 0 or 1; -1: unknown */
+    uint64_t unverified;   /* iterations that were selected for verification, but computed only once */
+    unsigned computations; /* number of times that the range was computed, 2 or 3; 0: the message names no range */
+    /* the ranks that computed the range, in the order in which they did; unused elements are 0 */
+    uint32_t rank[3];
+    int wrong; /* index in `rank` of the rank whose result is wrong, 0 or 1; -1: unknown */
     uint64_t first, count;
 };
 
-/* Asks the receiver for work that has not begun, for `waiting` idle workers. If a master sends it to the supermaster,
- * the work comes from other masters. */
+/* Asks the receiver for work that has not begun, for `waiting` idle workers. If a master sends this message, the
+ * supermaster gets the work from other masters. */
 struct recall {
     uint32_t waiting;
 };
 
-/* In a loop with dependencies: `rank` computes the chunk that begins at `first`, and another rank the chunk before it.
- * With the rank of the supermaster the message requests boundary data for the journal. */
+/* In a loop with dependencies: tells the worker of the chunk before `first` that rank `rank` computes the chunk that
+ * begins at `first`. If `rank` is the supermaster, the message requests the boundary data for the journal. */
 struct neighbour {
     uint64_t first;
     uint32_t rank;
 };
 
-/* Boundary data for the chunk that begins at `first`, from the chunk before it. The payload is the part of the data
- * that begins at byte `offset`. */
+/* Boundary data for the chunk that begins at `first`; the worker of the chunk before it sends them. The payload is the
+ * part of the data that begins at byte `offset`. */
 struct boundary {
     uint64_t first;
     uint64_t offset;
 };
 
-/* A part of an announcement of `all` bytes, beginning at byte `offset`. Its `record_count` bytes are at
- * message.records. */
+/* A part of an announcement, which has `all` bytes. The part begins at byte `offset`; its bytes are message.records,
+ * and their number is message.record_count. */
 struct job_part {
     uint32_t offset, all;
 };
@@ -255,20 +260,21 @@ struct pod_leaving {
     bool now;
 };
 
-/* The payload has results of a pod, which the supermaster writes. */
+/* The payload is results from a pod, which the supermaster writes. */
 struct store_head {
     uint64_t first, count;
 };
 
-/* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED have `record_count` records
- * at message.records: see record.h. */
+/* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED also have
+ * message.record_count records at message.records: see record.h. */
 struct report_head {
     bool refill;
     uint32_t busy;
 };
 
 struct refill_head {
-    bool more, empty, begun; /* `begun`: the refill is empty, and no master has work that could be recalled for it */
+    /* `begun`: the refill is empty, and no master has work that can be recalled for the receiver */
+    bool more, empty, begun;
 };
 
 struct fatal {
@@ -277,7 +283,7 @@ struct fatal {
     unsigned length;
 };
 
-/* Job number of a run that is not in a set. */
+/* The job number in messages of a run that is not in a set. */
 #define FIRST_JOB 1u
 
 enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
@@ -285,12 +291,12 @@ enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
 struct message {
     enum message_type type;
     enum payload payload;
-    const void *payload_data; /* borrowed; NULL if the payload comes in a message of its own */
+    const void *payload_data; /* borrowed; NULL if the payload is sent as a message of its own */
     uint64_t payload_bytes;
     bool has_failed; /* in REQUEST and RESULT: the kernel reports all iterations of the payload as failed */
     const unsigned char *records; /* body of a SPEED, bytes of a JOB, or encoded records; borrowed */
     unsigned record_count;
-    uint32_t job; /* set by the decoder; the encoder gets the job as an argument */
+    uint32_t job; /* job number; only the decoder sets it: the encoder gets the number as an argument */
     union {
         struct speed_head speed;
         struct request request;
@@ -331,7 +337,7 @@ enum decode_result {
 
 const char *decode_result_text(enum decode_result result);
 
-/* Returns the encoded size, without a payload that is a message of its own. */
+/* Returns the encoded size in bytes, without a payload that is sent as a message of its own. */
 size_t message_size(const struct message *message);
 
 size_t message_fixed_size(const struct message *message);
@@ -340,11 +346,11 @@ size_t message_fixed_size(const struct message *message);
  * that size. */
 size_t message_encode(const struct message *message, uint32_t job, unsigned char *out);
 
-/* Encodes all but an inline payload, which the sender has already placed behind the rest. Returns the size of the
- * rest. */
+/* Encodes all of the message except an inline payload, which the caller has already placed at the end. Returns the
+ * number of bytes before the payload. */
 size_t message_encode_fixed(const struct message *message, uint32_t job, unsigned char *out);
 
-/* On DECODE_OK the records and the inline payload of the message are borrowed from `bytes`. */
+/* If the result is DECODE_OK, the records and the inline payload of the message are borrowed from `bytes`. */
 enum decode_result message_decode(struct message *message, const unsigned char *bytes, size_t size);
 
 void hello_encode(const struct hello *hello, unsigned char out[HELLO_BYTES]);

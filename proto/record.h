@@ -51,13 +51,14 @@ struct speed {
     uint32_t worker;
     uint64_t round_trip_ns;
     double mean_ns, deviation_ns;
-    double swr; /* shortest over longest of the first five times; 0 with fewer than two */
+    /* shortest divided by longest of the times of the first five iterations; 0 if fewer than two were timed */
+    double swr;
     struct speed_cell cells[SPEED_CELLS];
     unsigned levels;
-    uint64_t elapsed_ns[LEVELS_MAX]; /* [k]: time of the first 2^k probe iterations */
+    uint64_t elapsed_ns[LEVELS_MAX]; /* [k]: time of the first 2^k probe iterations together */
 };
 
-/* Completions of a REQUEST. The number of the chunk is not encoded: it follows from the index. */
+/* Encodes completion `i` of a REQUEST. The number of its chunk is not encoded, because it follows from `i`. */
 void completion_put(unsigned char *records, unsigned i, const struct request *completion);
 void completion_get(const unsigned char *records, unsigned i, struct request *completion);
 void assign_record_put(unsigned char *records, unsigned i, uint64_t first, uint64_t count);
@@ -73,6 +74,6 @@ void feedback_record_get(const unsigned char *records, unsigned i, struct feedba
 void load_record_put(unsigned char *records, unsigned i, const struct load_record *record);
 void load_record_get(const unsigned char *records, unsigned i, struct load_record *record);
 
-/* The message borrows `body`, into which the rest of the SPEED is encoded. */
+/* Returns a SPEED message. It borrows `body`, into which this function encodes all but the head. */
 struct message speed_message(const struct speed *speed, unsigned char body[SPEED_BODY_MAX]);
 void speed_get(const struct message *message, struct speed *speed);

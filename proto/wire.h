@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Little-endian integers and real numbers at any address. On a little-endian machine each is one load or store. */
+/* Little-endian integers and real numbers at any address. On a little-endian machine each access is one load or
+ * store. */
 #pragma once
 
 #include <endian.h>
@@ -76,7 +77,8 @@ static inline double wire_get_double(const unsigned char *in)
     return value;
 }
 
-/* Returns true for a negative, infinite or NaN value: its bits are above those of the largest finite number. */
+/* Returns true if the number is negative, infinite or NaN: then its bits, as an integer, are above those of the largest
+ * finite number. */
 static inline bool wire_float_is_bad(const unsigned char *in)
 {
     return wire_get32(in) > 0x7f7fffff;

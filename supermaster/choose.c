@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `--technique auto`: simulates the loop with each technique, with measured speeds of workers, iteration times and
- * message times, and uses the technique with the least predicted time. It decides at the beginning of the loop, and
- * again at each further time step, then with the workers' actual pace. If no iteration may be run as a probe, the loop
- * begins with the technique of its kernel, and finished chunks decide: first after FINISHED_FIRST iterations for each
- * worker, then each time their number has grown by FINISHED_FACTOR. */
+/* `--technique auto`: simulates the loop with each technique, with the measured speeds of workers, iteration times and
+ * message times, and uses the technique with the shortest predicted time. The choice is made at the beginning of the
+ * loop, and again at each further time step, with the pace that the workers had until then. If iterations have effects,
+ * they cannot be probed. Then the loop begins with the technique of the run specification (usually ss), and the choice
+ * is made from finished chunks: first after FINISHED_FIRST iterations for each worker, then each time the number of
+ * finished iterations has become FINISHED_FACTOR times as large. */
 #include "supermaster/choose.h"
 
 #include "common/config/run_spec.h"
@@ -133,7 +134,7 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
     };
     take_paces(supermaster, chooser->mean_s);
     take_profile(&supermaster->speeds.measured, &loop.profile);
-    /* The array is scratch memory here: the powers are computed later. */
+    /* `powers` is used as scratch memory here: the virtual powers are computed later. */
     for (unsigned w = 0; w < topology->workers; w++)
         supermaster->speeds.powers[w] = supermaster->statistics[w].speed;
     choice_decide(&chooser->choice, &loop, &config->spec->technique);

@@ -8,8 +8,8 @@ struct finished_chunks {
     uint64_t iterations;
     uint64_t due;
     double seconds;
-    double squares; /* sum over the chunks of (compute time)^2 / iterations, in s^2 */
-    double wait_s;  /* shortest time that a worker waited for a chunk; 0: none has waited */
+    double squares; /* sum of (compute time)^2 / iterations over the chunks, in s^2 */
+    double wait_s;  /* shortest time that a worker has waited for a chunk; 0: no worker has waited */
 };
 
 struct pace {
@@ -20,6 +20,6 @@ struct pace {
 struct chooser {
     struct choice choice;
     struct finished_chunks finished;
-    double *mean_s; /* [workers] mean time of an iteration, for the simulation; owned, like `paces` */
+    double *mean_s; /* [workers] mean time of an iteration, as the simulation uses it; owned, like `paces` */
     struct pace *paces;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The supermaster: its invariants, the end of a run, and its step function, which handles one event and then applies
- * the standing rules (next time step, losses, end of the loop, journal, leaving).
+/* The supermaster: its invariants, the end of a run, and its step function. A step handles one event and then applies
+ * the standing rules, which are about the next time step, losses, the end of the loop, the journal, and leaving.
  *
- * Invariant: the technique's remaining work equals the ledger's free iterations of the current time step. */
+ * Invariant: the remaining work of the technique equals the number of free iterations in the current time step. */
 #include "supermaster/core.h"
 
 #include "common/machine/probe.h"
@@ -85,7 +85,9 @@ static void check_own_service(const struct supermaster *supermaster)
     service_check(&supermaster->service);
     if (supermaster->state != SUPERMASTER_SERVING || supermaster->config.distance > 0 ||
         supermaster->service.parts_on_way > 0 || supermaster->service.out_of_memory)
-        return; /* The service does not count iterations whose results are being stored. */
+        /* While results are being stored, the service does not count their iterations, so the assertion below does not
+         * hold. */
+        return;
     for (unsigned i = is_central(supermaster) ? 0 : ledger->holders - 1; i < ledger->holders; i++)
         granted += ranges_total(&ledger->granted[i]);
     assert(service_open_iterations(&supermaster->service) == granted &&
@@ -160,11 +162,11 @@ void supermaster_check(const struct supermaster *supermaster)
     }
 }
 
-/* The end of a run: complete, asked to stop, or failed. END is sent once, and again if a drain must no longer wait for
- * running iterations. The supermaster leaves after every rank has said GOODBYE or is lost. */
+/* The end of a run: it is complete, has failed, or was asked to stop. The supermaster sends END once, and again if a
+ * drain should no longer wait for running iterations. It leaves after every rank has said GOODBYE or is lost. */
 
-/* If a loop with dependencies ends early, boundary data may be on their way to workers that have left, so ranks must
- * not wait for each other. */
+/* Returns true if a loop with dependencies ends early. Then boundary data may be on their way to workers that have
+ * already left, so ranks must not wait for each other. */
 static bool leaves_boundaries(const struct supermaster *supermaster)
 {
     return supermaster->config.distance > 0 && !ledger_is_complete(&supermaster->ledger);
@@ -181,7 +183,8 @@ static struct end make_end(const struct supermaster *supermaster)
     };
 }
 
-/* A dismissed master already has an END. It gets another one only if running iterations must stop now. */
+/* Sends END to all masters, and to the workers of the supermaster's own service. A dismissed master already has an END,
+ * and gets another one only if running iterations must be abandoned now. */
 static void send_end(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -380,7 +383,8 @@ static unsigned largest_refill(const struct supermaster *supermaster)
     return most;
 }
 
-/* The first buffer has room for the largest refill, because all refills use it if actions go to a sink at once. */
+/* Makes room for one refill of each master. The first buffer has room for the largest of these refills: if actions go
+ * to a sink at once, all refills use this buffer. */
 static int make_room_for_refills(struct supermaster *supermaster)
 {
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
@@ -434,7 +438,8 @@ static int supermaster_allocate(struct supermaster *supermaster)
     return make_room_for_refills(supermaster) == 0 ? supermaster_chooser_init(supermaster) : -1;
 }
 
-/* Returns more room than is needed now, so that pods which join one after the other do not cause a copy each. */
+/* Returns more room than is needed now, so that the arrays are not copied for each pod if pods join one after the
+ * other. */
 static unsigned roomy(unsigned before, unsigned now)
 {
     return now <= before ? before : now + now / 2;
@@ -463,7 +468,7 @@ int supermaster_reserve(struct supermaster *supermaster, unsigned workers)
     return ledger_reserve(&supermaster->ledger, m + 2);
 }
 
-/* Tries the technique's parameters with equal powers and plausible measured values, so that a bad parameter ends the
+/* Checks the parameters of the technique with equal powers and plausible measured values. So a bad parameter ends the
  * run before it begins. */
 static int supermaster_check_technique(const struct supermaster *supermaster, struct error *error)
 {
@@ -674,8 +679,8 @@ static void supermaster_receive(struct supermaster *supermaster, const struct ev
         supermaster_refuse(supermaster, "sent a message to the supermaster, which does not serve it");
 }
 
-/* Iterations that no longer wait for others are handed out in a step of their own, because the service must serve only
- * once in a step. */
+/* Handles all deadlines. The service must hand out work only once in a step, so if it does so here, iterations that no
+ * longer wait for others are handed out in the next step. */
 static void look_after_time(struct supermaster *supermaster)
 {
     const bool serves = service_deadline(&supermaster->service) <= supermaster->step.now_ns;
@@ -739,8 +744,8 @@ static void look_at_time_step(struct supermaster *supermaster)
         supermaster_next_step(supermaster);
 }
 
-/* Earlier runs may have given up the last iterations of a time step. Then the next time step begins at once, because no
- * further message arrives if all workers wait. */
+/* Earlier runs may have given up the last iterations of a time step. Then the next time step must begin at once: all
+ * workers wait, so no message would start it. */
 static void begin(struct supermaster *supermaster)
 {
     supermaster_begin(supermaster, supermaster->step.now_ns);

@@ -26,7 +26,7 @@ static inline double seconds_of(uint64_t ns)
     return (double)ns / 1e9;
 }
 
-/* For how many masters, workers and nodes the arrays have room (`before`), and for how many they need room (`now`). */
+/* Numbers of masters, workers and nodes: the arrays have room for `before`, and need room for `now`. */
 struct room {
     struct {
         unsigned before, now;
@@ -46,7 +46,7 @@ void supermaster_move(struct supermaster *supermaster, enum supermaster_state st
 /* --- workers.c --- */
 
 /* Sets the load of the core of worker `w` in the technique and in the statistics. Must be called before a chunk is cut
- * for the worker. */
+ * for `w`. */
 void supermaster_weigh_load(struct supermaster *supermaster, unsigned w);
 void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message);
 
@@ -57,22 +57,23 @@ void supermaster_expire_speeds(struct supermaster *supermaster);
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
 void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique);
-/* Prepares the technique for the next time step. It keeps what it has learned, unless `auto` chooses another one. */
+/* Prepares the technique for the next time step. The technique keeps what it has learned, unless `auto` chooses another
+ * technique. */
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
 
 int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_joins_fini(struct supermaster *supermaster);
 void supermaster_receive_joined(struct supermaster *supermaster);
-/* Tells a joined master to leave with its workers. They return the iterations that have not begun and, if `now`, also
- * those that are running. A second call without `now` has no effect. */
+/* Tells the pod whose master has rank `rank` to leave. Its workers return the iterations that have not begun and, if
+ * `now` is set, abandon those that are running. A second call without `now` has no effect. */
 void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now);
-/* Dismisses pod `m`, whose rank `rank` cannot take part for the reason `text`; other ranks get its work. At the end of
- * the run the reason is only recorded. Returns false if the run cannot continue: `m` is not a pod, no other worker is
- * left, or memory runs out. */
+/* Dismisses the pod of master `m`, because rank `rank` of this pod cannot take part for the reason `text`. Other ranks
+ * get its work. If the run is ending, only records the reason. Returns false if the run cannot continue: `m` is not a
+ * pod, no other worker remains, or memory runs out. */
 bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text);
 void supermaster_note_pod_left(struct supermaster *supermaster);
-/* Returns true if master `m` has joined and speeds of its workers are missing. Until they arrive, its refill requests
- * are only recorded, by supermaster_keep_joiners_refill(). */
+/* Returns true if master `m` has joined, but speeds of its workers are missing. Until they arrive,
+ * supermaster_keep_joiners_refill() records its refill requests, and the requests are not served. */
 static inline bool supermaster_is_joining(const struct supermaster *supermaster, unsigned m)
 {
     return supermaster->joins.open > 0 && supermaster->joins.missing[m] > 0;
@@ -90,18 +91,18 @@ void supermaster_expire_joins(struct supermaster *supermaster);
 /* --- grant.c --- */
 
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
-/* Must be called before a refill is cut. If the workers compute faster than the supermaster can cut single iterations,
- * chunks get a minimum size; recall balances the end of the loop. */
+/* Must be called before a refill is cut. If the workers finish iterations faster than the supermaster could cut them
+ * one by one, sets a minimum size for chunks. Recall balances the end of the loop. */
 void supermaster_note_rate(struct supermaster *supermaster);
-/* Subtracts iterations that are no longer free from the technique's remaining work. Released iterations can stop being
- * free without a grant: their results may still arrive, or they may be given up. */
+/* Released iterations may stop being free without being granted: their late results arrive, or they are given up.
+ * Subtracts these iterations from the remaining work of the technique. */
 void supermaster_claim_what_was_free(struct supermaster *supermaster);
-/* Returns false if the range was never handed out. */
+/* Commits a range of results. Returns false if the range was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
 void supermaster_places_fini(struct supermaster *supermaster);
 
-/* Requires an initialised ledger. */
+/* The ledger must be initialised before. */
 int supermaster_steps_init(struct supermaster *supermaster);
 int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_steps_fini(struct supermaster *supermaster);
@@ -129,47 +130,47 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 
 /* --- dependencies.c --- */
 
-/* Requires that the deaths of earlier runs are known. */
+/* The deaths of earlier runs must be known before. */
 int supermaster_waits_init(struct supermaster *supermaster);
 void supermaster_waits_fini(struct supermaster *supermaster);
-/* Returns true if suspects are released one at a time. A suspect is an iteration that ran at several deaths of the
- * supermaster: see failures.c. */
+/* Returns true if suspects are released one at a time. A suspect is an iteration that was running at several deaths of
+ * the supermaster: see failures.c. */
 bool supermaster_holds_suspects(const struct supermaster *supermaster);
-/* The first two of these functions require that `waits.open` is not NULL. `has_failed`: the kernel reports the
- * iterations as failed. */
+/* supermaster_note_ended() and supermaster_note_given_up() require that `waits.open` is not NULL. `has_failed`: the
+ * kernel reports the iterations as failed. */
 void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uint64_t count, bool has_failed);
 void supermaster_note_given_up(struct supermaster *supermaster, uint64_t first, uint64_t count);
 void supermaster_serve_set_free(struct supermaster *supermaster);
 void supermaster_check_waits(const struct supermaster *supermaster);
 
-/* Makes a resumed run start at its recovery point. Requires an initialised ledger. */
+/* Makes a resumed run start at its recovery point. The ledger must be initialised before. */
 void supermaster_points_init(struct supermaster *supermaster);
 void supermaster_ask_for_point(struct supermaster *supermaster);
 void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message);
 bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour);
 void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to);
-/* Cuts the next chunk of a loop with dependencies and grants it to `holder`. A chunk that an earlier run has done is
- * not granted: it is computed again only for its boundary data. `want`: the approximate size, which the technique has
- * already subtracted from the remaining work. Returns false if nothing is free or the run has failed. */
+/* Cuts the next chunk of a loop with dependencies and grants it to `holder`. If an earlier run has done the chunk, it
+ * is not granted, but computed again for its boundary data. `want`: the approximate size; the technique has already
+ * subtracted it from the remaining work. Returns false if nothing is free or the run has failed. */
 bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
 /* --- masters.c --- */
 
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
 /* Records a range that was cut for master `m`, or for the supermaster's own service if `m` is the number of masters. If
- * another holder has the chunk before it, NEIGHBOUR messages follow. */
+ * another holder has the chunk before it, NEIGHBOUR messages will follow. */
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
-/* Tells the master of the worker before the boundary, or the supermaster's own service, which worker comes after it.
- * Returns false if no chunk ends there. */
+/* Tells the worker before a boundary which worker has the chunk after it, by way of its master or of the supermaster's
+ * own service. Returns false if no chunk ends at this boundary. */
 bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct neighbour *neighbour);
 
 static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
 {
     return topology_count(supermaster->config.topology, m) * supermaster->config.spec->refill_chunks;
 }
-/* Serves one parked refill of master `m` and returns its number of chunks, 0 if nothing is free. `place`: number of
- * chunks that were already sent to the master in this step. Messages still borrow the records of those chunks, so the
- * new records follow them, and the buffer must have room for both. */
+/* Serves one parked refill request of master `m`, and returns its number of chunks, 0 if nothing is free. `place`:
+ * number of chunks that were already sent to the master in this step. Messages still borrow the records of these
+ * chunks. So the new records are written behind them, and the buffer must have room for both. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);
 
@@ -203,8 +204,8 @@ static inline void supermaster_recheck(struct supermaster *supermaster)
     supermaster->losses.serve_due = supermaster->losses.look_again = true;
 }
 
-/* The standing rules for losses: handles `news` of the service (a set of enum service_news), hands out free work, and
- * ends the run if the last worker is lost. */
+/* Applies the standing rules for losses: handles `news` of the service (a set of enum service_news), hands out free
+ * work, and ends the run if no worker remains. */
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
 
 bool supermaster_may_somebody_come(const struct supermaster *supermaster);
@@ -232,8 +233,8 @@ static inline bool supermaster_judges_nodes(const struct supermaster *supermaste
     return supermaster->nodes.list != NULL;
 }
 
-/* Record the outcomes of tasks: of worker `w` of the supermaster's own service, or of a worker of master `m`. The first
- * two functions require supermaster_judges_nodes(). */
+/* Record the outcomes of tasks: of worker `w` of the supermaster's own service, or of a worker of master `m`.
+ * supermaster_note_outcome() and supermaster_note_outcome_of_master() require supermaster_judges_nodes(). */
 void supermaster_note_outcome(struct supermaster *supermaster, unsigned w, const struct done_record *done);
 void supermaster_note_outcome_of_master(struct supermaster *supermaster, unsigned m, const struct done_record *done);
 void supermaster_note_failed_try(struct supermaster *supermaster, const struct iterations_failed *failure);
@@ -248,15 +249,16 @@ void supermaster_check_nodes(const struct supermaster *supermaster);
 
 /* --- failures.c --- */
 
-/* Takes over the deaths that earlier runs have recorded in the journal. Requires an initialised ledger. */
+/* Takes over the deaths that earlier runs have recorded in the journal. The ledger must be initialised before. */
 
 int supermaster_deaths_init(struct supermaster *supermaster);
 void supermaster_deaths_fini(struct supermaster *supermaster);
 void supermaster_end_if_hopeless(struct supermaster *supermaster);
-/* If all workers died before any sent its speed, counts the deaths against the probed iterations and returns true. */
+/* If all workers have died before any of them sent its speed, counts a death against each probed iteration and returns
+ * true. */
 bool supermaster_note_probe_deaths(struct supermaster *supermaster);
 /* Records in the journal how many workers (`more->deaths`) and child processes (`more->failures`) have died at the
- * iterations. `are_last`: the iterations are given up. */
+ * iterations of `more`. `are_last`: these iterations are given up. */
 void supermaster_note_deaths(struct supermaster *supermaster, const struct poison *more, bool are_last);
 void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count);
 
@@ -274,6 +276,6 @@ void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct 
 void supermaster_verified_fini(struct supermaster *supermaster);
 void supermaster_receive_verified(struct supermaster *supermaster, const struct verified *verified);
 void supermaster_take_own_verified(struct supermaster *supermaster);
-/* Does the same as supermaster_take_own_verified() after a mismatch. Also declares a worker lost whose results are
- * wrong, if the job asks for that. */
+/* Like supermaster_take_own_verified(), but called if results have differed. If the job asks for it, also drops a
+ * worker whose results are wrong. */
 void supermaster_take_own_mismatches(struct supermaster *supermaster);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterations that wait for others. The ledger holds them back: they are neither free nor granted, and the technique
- * does not count them. After all that an iteration waits for has ended well, it becomes free, as if the loop had grown.
- * If one of these has failed for good or was not run, the iteration is given up, and so are those that wait for it.
+ * does not count them. An iteration becomes free, as if the loop had grown, after all iterations for which it waits are
+ * done without failure. If one of these has failed for good or was not run, the waiting iteration is given up, and so
+ * are those that wait for it.
  *
- * Nothing of this is journalled, because it follows from what is done and what failed: a resumed run derives it again,
- * and if failed iterations are retried, those after them wait again.
+ * The journal does not record which iterations wait, because this follows from the iterations that are done or have
+ * failed. A resumed run derives it again; if it retries failed iterations, the ones that wait for them wait again.
  *
- * Iterations that become free are handed out in the following step, because in this one records of chunks may be
- * borrowed. */
+ * Iterations that become free are handed out in the next step, because messages of this step may borrow records of
+ * chunks. */
 #include "supermaster/core.h"
 
 #include "common/service/poison.h"
@@ -17,7 +18,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Value of `open`: the iteration is given up, or was done before this run. */
+/* Value of waits.open[i] if iteration i is given up, or was done before this run. */
 #define DECIDED UINT64_MAX
 
 static uint64_t begin_of(const struct supermaster *supermaster, uint64_t iteration)
@@ -62,8 +63,8 @@ static void look_whether_over(struct supermaster *supermaster)
         service_note_growth(&supermaster->service, false);
 }
 
-/* Suspects are tasks that ran when the supermaster of an earlier run was lost. One of them may have killed it, so they
- * are released one at a time: the next loss then shows which one it is. */
+/* Suspects are tasks that were running when the supermaster of an earlier run was lost. One of them may have killed it.
+ * So they are released one at a time, and the next loss shows which one it is. */
 
 bool supermaster_holds_suspects(const struct supermaster *supermaster)
 {
@@ -71,7 +72,8 @@ bool supermaster_holds_suspects(const struct supermaster *supermaster)
     return config->are_tasks && !config->spec->technique_auto && config->spec->technique.technique->may_grow;
 }
 
-/* What has come to a loop that grows ran at no earlier loss, and is not held back. */
+/* Returns true if the iterations are suspects. Only iterations of the original loop can be suspects: those that were
+ * added to a growing loop were running at no earlier loss, and are not held back. */
 static bool is_suspect(const struct supermaster *supermaster, const struct poison *deaths)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -168,8 +170,8 @@ static bool is_done_well(const struct supermaster *supermaster, uint64_t iterati
            (config->done_failed == NULL || !ranges_contains(config->done_failed, iteration));
 }
 
-/* Counts for each free iteration how many others it waits for. Iterations that are done or given up stay so, even if
- * what they waited for is done again. */
+/* Counts for each free iteration how many others it waits for. Iterations that are done or given up keep that state,
+ * even if iterations for which they waited are done again. */
 static void count_open(struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -227,7 +229,7 @@ int supermaster_waits_init(struct supermaster *supermaster)
         return -1;
     service_note_growth(&supermaster->service, supermaster->ledger.held > 0 || supermaster->ledger.grows);
     int result = 0;
-    /* They are copied, because this set grows below. */
+    /* The failed ranges are copied, because give_up_behind() adds to the set `ledger.failed`. */
     for (size_t i = 0; i < ranges_length(&supermaster->ledger.failed) && result == 0; i++) {
         const struct range *failed = ranges_at(&supermaster->ledger.failed, i);
         result = ranges_add(&given_up, failed->first, failed->count, NULL);
@@ -266,24 +268,25 @@ void supermaster_check_waits(const struct supermaster *supermaster)
 /* A recovery point is a boundary from which a loop with dependencies can be resumed.
  *
  * The journal records which iterations are done, as in any loop. But the iterations after them also need the boundary
- * data of the chunk before, which only a worker has. So the supermaster now and then requests the boundary data of the
- * lowest unfinished chunk and records them. It sends a NEIGHBOUR that names the supermaster as the rank after the
- * boundary. A master forwards it to the chunk's worker. After the chunk is finished, a copy of the data comes back in
- * BOUNDARY messages. Nothing depends on an answer: a worker that no longer has the data sends none, and another chunk
- * is asked later.
+ * data of the chunk before, which only a worker has. So from time to time the supermaster requests the boundary data of
+ * the lowest unfinished chunk, and records them. It sends a NEIGHBOUR that names the supermaster as the rank after the
+ * boundary. A master forwards the NEIGHBOUR to the worker of the chunk. After the chunk is finished, a copy of the data
+ * comes back in BOUNDARY messages. The run does not depend on the answer: if a worker no longer has the data, it sends
+ * none, and the supermaster requests those of another chunk later.
  *
  * The loss of a rank ends the run (losses.c), because no other rank has its boundary data. A resumed run starts at a
- * boundary whose data are in the journal and that is not after the first undone iteration. Later iterations that are
- * done are computed again, because others need their boundary data; their results are equal and dropped
- * (LEDGER_DUPLICATE). A chunk contains either done or undone iterations, never both. The supermaster sends the data to
- * the rank that gets the chunk after the boundary. Without a recovery point the run starts at the beginning of the
- * loop.
+ * boundary whose data are in the journal and that is not after the first undone iteration. Iterations after this
+ * boundary are computed again even if they are done, because others need their boundary data; their results are equal
+ * and dropped (LEDGER_DUPLICATE). A chunk contains either done or undone iterations, never both. The supermaster sends
+ * the boundary data to the rank that gets the chunk after the boundary. If there is no recovery point, the run starts
+ * at the beginning of the loop.
  *
- * Requesting points takes at most a fiftieth of the time. */
+ * Requests for boundary data take at most a fiftieth of the time. */
 
 #define POINT_INTERVAL_NS 200000000u
 
-/* Least time between two requests, as a multiple of the time that the data of the last point took to arrive. */
+/* Shortest time between two requests, as a multiple of the time that the data of the last recovery point took to
+ * arrive. */
 #define POINT_TIMES 50
 
 void supermaster_points_init(struct supermaster *supermaster)
@@ -401,8 +404,9 @@ bool supermaster_is_point(const struct supermaster *supermaster, const struct ne
     return supermaster->config.point_at > 0 && supermaster->config.point_at == neighbour->first;
 }
 
-/* Returns the size of the next chunk of the `left` iterations from `first` on, which are all done or all undone.
- * Neither the chunk nor the rest is smaller than the distance, unless `left` is smaller or the rest ends the loop. */
+/* Returns the size of the next chunk. The `left` iterations from `first` on are all done or all undone, and the chunk
+ * is their beginning. Neither the chunk nor the rest is smaller than the distance, unless `left` itself is smaller or
+ * the rest is the end of the loop. */
 static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, uint64_t left, uint64_t want)
 {
     const struct range *loop = &supermaster->ledger.loop;
@@ -411,8 +415,8 @@ static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, 
     return count < left && (is_last || left - count >= least) ? count : left;
 }
 
-/* Returns 1 instead of `want` if several workers were lost at these iterations: one by one they show which of them is
- * the cause. */
+/* Returns the wanted size of a chunk. If several workers were lost at these iterations, the size is 1, so that the next
+ * loss shows which iteration is the cause. */
 static uint64_t careful_want(const struct supermaster *supermaster, uint64_t first, uint64_t want)
 {
     struct poison known;

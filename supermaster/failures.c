@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations at which the kernel fails or workers die, in this run and in earlier ones; and verification of results. */
+/* Iterations at which the kernel fails or workers die, in this run and in earlier runs; and verification of results. */
 #include "supermaster/core.h"
 
 #include "common/config/run_spec.h"
@@ -24,19 +24,19 @@ static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_
                                         bool shares_blame);
 
 /* Deaths that iterations may have caused: deaths of workers that computed them, and of child processes that ran them.
- * The services count within a run. Here the deaths of all runs of a job are kept, and journalled at once, so that a
- * resumed run continues to count. Iterations with too many deaths are given up before a resumed run begins. In a loop
- * with dependencies only the last iterations, which no others need, are given up; if others have too many deaths, the
- * run ends before it begins and names them.
+ * The services count deaths within a run. The supermaster adds the deaths of all runs of a job, and writes them to the
+ * journal at once, so that a resumed run continues to count. If iterations have too many deaths, a resumed run gives
+ * them up before it begins. In a loop with dependencies only the last iterations, on which no others depend, can be
+ * given up; if other iterations have too many deaths, the run ends before it begins, and names them.
  *
  * If the supermaster dies, a task may have killed it, and `hdss run` records a death of each task that was running
- * (deploy/cli/restarts.h). These *suspects* share the blame: those that ran at two such deaths are released one at a
- * time (dependencies.c), so that the third death shows which it was.
+ * (deploy/cli/restarts.h). These *suspects* share the blame. Suspects that were running at two such deaths are released
+ * one at a time (dependencies.c), so that a third death shows which of them is the cause.
  *
  * Workers that run the kernel in their own process may die at a probed iteration. All workers probe the same
- * iterations, so if one survives, the probe was not the cause. If none does, each probed iteration gets one more death,
- * however many workers died. A resumed run does not probe, and finds the guilty iteration in the loop. Loops with
- * dependencies do not count such deaths. */
+ * iterations. So if one worker survives, the probe was not the cause. If no worker survives, each probed iteration gets
+ * one more death, whatever the number of workers. A resumed run does not probe, and finds the guilty iteration in the
+ * loop. In loops with dependencies such deaths are not counted. */
 
 static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
@@ -95,7 +95,7 @@ static bool has_too_many_deaths(const struct supermaster *supermaster, const str
 {
     struct poison known = *deaths;
     if (deaths->shares_blame && !supermaster_holds_suspects(supermaster))
-        known.deaths = 0; /* the iteration never ran alone, so another may be to blame */
+        known.deaths = 0; /* the iteration never ran alone, so another iteration may have caused these deaths */
     return deaths_are_too_many(&known, supermaster->config.spec->retries, supermaster->config.distance > 0);
 }
 
@@ -116,8 +116,9 @@ static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t f
     return 0;
 }
 
-/* Gives up iterations with too many deaths, together with free ones before them that are too few for a chunk. If others
- * need them, or the deaths are few, only warns the service of them. */
+/* Handles deaths of earlier runs at some iterations. If the deaths are too many, and no other iterations depend on
+ * these, gives these iterations up, together with the free iterations before them if those are too few for a chunk.
+ * Otherwise only tells the service of the deaths. */
 static int take_over(struct supermaster *supermaster, const struct poison *deaths)
 {
     struct poison known = *deaths;
@@ -126,7 +127,8 @@ static int take_over(struct supermaster *supermaster, const struct poison *death
         return supermaster_give_up_hopeless(supermaster, deaths->first - more, more + deaths->count,
                                             deaths->shares_blame);
     }
-    /* The supermaster's rank is no worker's, so any worker may retry. */
+    /* The rank that last failed at an iteration does not retry it if others can. The rank of the supermaster stands for
+     * none of the workers, so any worker may retry. */
     known.failed_by = known.failures > 0 ? supermaster->config.topology->supermaster : 0;
     service_warn(&supermaster->service, &known);
     return supermaster->service.out_of_memory ? -1 : 0;
@@ -214,8 +216,8 @@ void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, 
         supermaster_fail_for_memory(supermaster, "what was lost");
 }
 
-/* Failures. The services retry. Here failures are recorded for reports, given-up iterations leave the ledger, and
- * masters are warned of iterations that have failed elsewhere. */
+/* Failures. The services retry failed iterations. The supermaster lists failures for the report, takes given-up
+ * iterations off the ledger, and warns masters of iterations that have failed at other masters. */
 
 void supermaster_failures_fini(struct supermaster *supermaster)
 {
@@ -225,8 +227,8 @@ void supermaster_failures_fini(struct supermaster *supermaster)
     given_up_fini(&supermaster->given_up);
 }
 
-/* Merges the failure with the last one of the list, unless that is printed by itself. So a kernel that always fails
- * does not fill the list. */
+/* Merges the failure with the last one of the list, unless that one is printed by itself. So the list stays short even
+ * if the kernel always fails. */
 static bool merge_failure(struct failures *failures, const struct report_failure *failure)
 {
     struct report_failure *last = failures->count > FAILURES_TOLD ? &failures->list[failures->count - 1] : NULL;
@@ -301,9 +303,9 @@ static void fail_for_deaths(struct supermaster *supermaster, const struct iterat
     supermaster_fail(supermaster, failure->id, text.text);
 }
 
-/* In loops with dependencies a worker retries by itself and does not know the tries of other workers and runs. The
- * supermaster knows them, and ends the run if there were too many. The last iterations, which no others need, are left
- * to the worker. */
+/* In a loop with dependencies a worker retries a failed iteration by itself, and does not know the tries of other
+ * workers and runs. The supermaster knows them, and ends the run if there were too many. For the last iterations, on
+ * which no others depend, the worker decides alone. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     char text[TEXT_MAX + 1];

@@ -21,7 +21,7 @@ void given_up_fini(struct given_up *given_up)
     *given_up = (struct given_up){0};
 }
 
-/* Sets `*number` to GIVEN_UP_REASONS_MAX if there is no room for the reason. */
+/* Finds or adds the reason, and sets `*number` to its number, or to GIVEN_UP_REASONS_MAX if there is no room. */
 static int number_of_reason(struct given_up *given_up, const char *reason, unsigned *number)
 {
     const size_t count = given_up->reason_count;

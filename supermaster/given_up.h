@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The iterations of a job that are given up, with the reasons, in the order in which they were given up.
  *
- * The place of an iteration is the number of iterations that were given up before it. Places are stable while the list
- * grows, although its last range may grow at its end. Memory is bounded: ranges after the first GIVEN_UP_RANGES_MAX are
- * not listed, and reasons after the first GIVEN_UP_REASONS_MAX different ones are not stored. */
+ * The place of an iteration is the number of iterations that were given up before it. The place stays the same while
+ * the list grows; only the last range of the list may grow, at its end. Memory is bounded: ranges after the first
+ * GIVEN_UP_RANGES_MAX are not listed, and reasons after the first GIVEN_UP_REASONS_MAX different ones are not
+ * stored. */
 #pragma once
 
 #include "common/machine/topology.h"
@@ -24,7 +25,7 @@ struct given_up_range {
     unsigned reason;
 };
 
-/* Initialised with zeros. The lists and the texts of the reasons are owned. */
+/* Must be initialised with zeros. The lists and the texts of the reasons are owned. */
 struct given_up {
     struct given_up_range *list;
     size_t count, capacity;
@@ -35,10 +36,11 @@ struct given_up {
 
 void given_up_fini(struct given_up *given_up);
 
-/* Adds iterations that are not in the list yet. Copies the reason. */
+/* Adds iterations, which must not be in the list yet. Copies the reason. */
 int given_up_add(struct given_up *given_up, const struct range *range, unsigned rank, const char *reason);
 
-/* Describes the iteration at `place`, and the ones after it in the same range. Returns false if the list is shorter. */
+/* Describes the iteration at `place`, and the iterations after it in the same range. Returns false if the list is
+ * shorter. */
 bool given_up_tell(const struct given_up *given_up, const struct topology *topology, uint64_t place,
                    struct failure_figures *figures);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cuts chunks and commits results. The technique decides how many iterations, or which ones; the ledger knows which are
- * free in the current time step. Also: loops that grow, and the journal. */
+/* Cuts chunks and commits results. The technique decides how many iterations a chunk has (some techniques also decide
+ * which ones); the ledger knows which iterations are free in the current time step. This file also has the code for
+ * loops that grow, and for the journal. */
 #include "supermaster/core.h"
 
 #include "common/metrics/report.h"
@@ -15,10 +16,10 @@
 
 /* Some techniques also choose the iterations: see struct technique_places.
  *
- * Such a technique numbers the iterations that are free when it lays out its parts, in ascending order. These numbers
- * are *places*. The free ranges of that time are kept, to translate places into iterations. If iterations come back, or
- * a worker has done some out of turn, the technique lays out its parts again over what is free then, so no chunk is
- * placed where nothing is free. */
+ * When such a technique lays out its parts, it numbers the free iterations in ascending order. These numbers are
+ * *places*. The supermaster keeps a list of the ranges that were free at that time, to translate places into
+ * iterations. If iterations come back, or some have been done out of turn, the technique lays out its parts again over
+ * the iterations that are free then. So every place of a chunk is a free iteration. */
 
 void supermaster_places_fini(struct supermaster *supermaster)
 {
@@ -63,8 +64,9 @@ static struct range find_place(const struct supermaster *supermaster, uint64_t p
     return (struct range){list[low].range.first + offset, want < left ? want : left};
 }
 
-/* Grants the contiguous part of the `want` iterations that the technique placed for worker `w`, and returns the others
- * to the technique. Returns false if `want` is 0, or if memory runs out, which fails the run. */
+/* Grants the iterations that the technique has placed for worker `w`. If these `want` iterations are not contiguous,
+ * grants only their first contiguous part, and returns the others to the technique. Returns false if `want` is 0, or if
+ * memory runs out, which also fails the run. */
 static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want,
                                    struct range *range)
 {
@@ -86,10 +88,11 @@ static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned hol
 }
 
 /* Time steps run one after the other over one ledger. The ledger grants the lowest free iterations first, and the
- * technique cuts no more than the current step has free, so no chunk belongs to a later step. After all of a step is
- * done, the technique starts again with what it has learned, and waiting workers are served. */
+ * technique never cuts more than the free iterations of the current step, so no chunk belongs to a later step. After
+ * all iterations of a step are done or given up, the technique starts again with what it has learned, and waiting
+ * workers get work. */
 
-/* Above this product of workers and steps, the workers' shares of each step are not kept. */
+/* If the product of workers and time steps is larger, the share of each worker in each step is not recorded. */
 #define SHARES_MAX (1u << 22)
 
 static uint64_t end_of_step(const struct supermaster *supermaster, uint64_t step)
@@ -136,8 +139,8 @@ int supermaster_steps_init(struct supermaster *supermaster)
     const uint64_t given_up = ranges_total(&supermaster->ledger.failed);
     const uint64_t over = supermaster->ledger.done + given_up;
     steps->number = over / steps->step_iterations;
-    /* If iterations of the last step were given up, supermaster_next_step() must decide whether another step may
-     * follow. */
+    /* If an earlier run has ended a step and given up iterations of it, the run starts in that step, so that
+     * supermaster_next_step() decides whether another step may follow. */
     if (given_up > 0 && over % steps->step_iterations == 0)
         steps->number--;
     steps->end = end_of_step(supermaster, steps->number);
@@ -192,7 +195,8 @@ static void end_step(struct supermaster *supermaster)
     steps->began_ns = NEVER;
 }
 
-/* What the finished step has done is journalled first, because workers may read its results from the disk. */
+/* Begins the next time step. The iterations of the finished step are journalled before, because workers may read its
+ * results from the disk. */
 static void begin_step(struct supermaster *supermaster)
 {
     struct error error;
@@ -224,9 +228,10 @@ void supermaster_next_step(struct supermaster *supermaster)
 }
 
 /* Loops that grow: the list of their iterations is still being written. The supermaster checks the list periodically,
- * or after it is told to. New iterations are free, and waiting workers are served. The loop is complete only after the
- * list is: until then workers without work wait, as between two time steps. Work that has not begun is still recalled
- * for them, but chunks are copied only if overdue by their lease, because more iterations may come. */
+ * or when it is told that the list has grown. New iterations are free, and waiting workers get them. The loop is
+ * complete only after the list is complete: until then workers without work wait, as between two time steps. Work that
+ * has not begun is still recalled for them. Chunks are copied only if their lease has expired, because more iterations
+ * may come. */
 
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster)
 {
@@ -275,13 +280,14 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     supermaster_recheck(supermaster);
 }
 
-/* Committed ranges are journalled in groups, so that a chunk costs only a list entry. If the run is killed, ranges that
- * are not recorded yet are computed again. If iterations have effects, which must not be repeated, each step records
- * what it commits. */
+/* Committed ranges are journalled in groups, so that the cost for a chunk is only an entry in a list. If the run is
+ * killed, ranges that are not recorded yet are computed again. If iterations have effects, they must not be repeated,
+ * so each step records the ranges that it commits. */
 
 #define RECORD_INTERVAL_NS 50000000u
 
-/* Most ranges of a group. Adjacent ranges are merged, so there are about as many as unfinished chunks. */
+/* Largest number of ranges in a group. Adjacent ranges are merged, so there are about as many ranges as unfinished
+ * chunks. */
 #define RECORD_RANGES 1024
 
 static_assert(REPORT_MAX < RECORD_RANGES / 2, "a report fits into a group");
@@ -309,7 +315,8 @@ static void supermaster_record(struct supermaster *supermaster, const struct don
     record->digest += done->digest;
 }
 
-/* The action borrows the group until the end of the step, in which nothing more is committed. */
+/* The JOURNAL action borrows the ranges of the group until the end of the step. So nothing more may be committed in
+ * this step. */
 static void write_group(struct supermaster *supermaster)
 {
     struct record *record = &supermaster->record;
@@ -375,8 +382,8 @@ static __attribute__((noinline)) void trace_cut(const struct supermaster *superm
     trace_note(trace);
 }
 
-/* Cutting and sending a chunk takes 34 ns (tests/bench/supermaster_steps.c); the rest is for other messages and slower
- * cores. */
+/* Time in ns that the supermaster takes for a chunk. Cutting and sending take 34 ns (tests/bench/supermaster_steps.c);
+ * the rest is for other messages and slower cores. */
 #define CHUNK_NS 60.0
 
 void supermaster_note_rate(struct supermaster *supermaster)
@@ -469,7 +476,8 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
             supermaster_note_ended(supermaster, done->first, done->count, done->has_failed);
         break;
     case LEDGER_DUPLICATE:
-        /* If nothing was lost in this run, an earlier run has done these iterations. */
+        /* If nothing was lost in this run, the duplicate is of an iteration that an earlier run has done, and it is not
+         * counted. */
         supermaster->losses.duplicates += supermaster->losses.count > 0;
         break;
     case LEDGER_MISMATCH: return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ledger: see ledger.h. Invariant: free + sum of granted + done + failed + held = loop, without overlap. */
+/* The ledger: see ledger.h. Invariant: the free, granted, done, failed and held iterations together are the loop, and
+ * no iteration is in two of these sets. */
 #include "supermaster/ledger.h"
 
 #include "common/util/grow.h"
@@ -54,7 +55,8 @@ static size_t items_up_to(const struct granted_index *index, uint64_t first)
     return low;
 }
 
-/* A full index is dropped, so that it does not keep grants that have ended. */
+/* Adds a grant to the index. If the index is full, discards it, because it also contains grants that have ended;
+ * find_holder() builds a new one when it needs it. */
 static __attribute__((noinline, cold)) void add_to_index(struct granted_index *index, unsigned holder, uint64_t first)
 {
     if (index->count == index->capacity) {
@@ -77,7 +79,8 @@ static inline void note_granted(struct ledger *ledger, unsigned holder, uint64_t
         add_to_index(&ledger->index, holder, first);
 }
 
-/* Returns the probable holder of the iteration: that of the last grant that begins at or before it. */
+/* Returns the probable holder of the iteration: the holder of the last grant that begins at the iteration or before
+ * it. */
 static unsigned find_holder(struct ledger *ledger, uint64_t iteration)
 {
     const struct granted_index *index = &ledger->index;
@@ -287,8 +290,8 @@ static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t fi
     return count <= ranges_total(granted) && ranges_covers(granted, first, count);
 }
 
-/* Commits a range that its sender no longer holds: it may be free again or granted to others. Sets do not overlap, so
- * the search ends after all of the range is found. */
+/* Commits a range that its sender no longer holds: parts of it may be free again or granted to others. An iteration is
+ * in only one set, so the search ends as soon as all iterations of the range are found. */
 static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t count)
 {
     if (ledger->holders > HOLDERS_FEW) {
@@ -322,7 +325,8 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
     return free > 0 ? LEDGER_GIVEN_BACK : LEDGER_COMMITTED;
 }
 
-/* Returns true if the range begins the holder's first range. This is the common case, and needs no search. */
+/* Commits the range and returns true if it is the beginning of the first range that the holder has. This is the common
+ * case, and needs no search. */
 static bool commit_oldest(struct ranges *granted, uint64_t first, uint64_t count)
 {
     struct range range;

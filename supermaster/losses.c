@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes that are put aside, and ranks that die. */
+/* Nodes that are put aside because tasks fail there, and ranks that die. */
 #include "supermaster/core.h"
 
 #include "common/config/run_spec.h"
@@ -17,24 +17,25 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Nodes are put aside because tasks fail there one after another and work elsewhere. Such a node may finish tasks
- * faster than any other and would get most of the list.
+/* A node is put aside if one task after another fails on it while tasks succeed on other nodes. Such a node may finish
+ * tasks faster than any other node, and would get most of the list.
  *
- * A node counts as the cause if --node-failures of its tasks failed without a success in between, while neighbouring
- * tasks worked: among recent tasks of other nodes whose numbers lie between the lowest and the highest failed one, at
- * least as many must have worked, and at least nine in ten. A stretch of tasks that fail everywhere does not count,
- * because such a node has no working neighbours. Neither does a node if all failed tasks, and none that worked, are in
- * the same classes modulo a small number: every n-th task may fail, and equal nodes take turns.
+ * A node counts as the cause if --node-failures of its tasks failed without a success in between, while tasks on other
+ * nodes worked. The comparison is with recent tasks of other nodes whose numbers lie between those of the lowest and
+ * the highest failed task. The number of these that worked must be at least --node-failures, and at least nine tenths
+ * of all of them. So if a stretch of tasks fails on all nodes, no node is blamed. A node is not blamed either if its
+ * failed tasks may be every n-th task of the list for a small n: if nodes take turns, one node may get all of these.
  *
- * Workers of the supermaster's service are put aside one by one, and what they have not begun is recalled. Masters get
- * no more refills; what they have they hand out, or it is recalled for idle workers. So a node is judged only if no
- * master serves its workers together with those of others.
+ * Workers of the supermaster's own service are put aside one by one, and their work that has not begun is recalled.
+ * Masters get no more refills; they hand out the work that they have, or it is recalled for idle workers. A master that
+ * serves workers of several nodes cannot be treated like this, so these nodes are not judged.
  *
- * Failed tasks stay failed. If all workers elsewhere are lost, those put aside get work again. */
+ * Failed tasks stay failed. If all workers on other nodes are lost, the nodes that were put aside get work again. */
 
 #define NO_NODE UINT_MAX
 
-/* If every n-th task fails, no node is to blame. This is recognised for n up to PERIOD_MAX, which may be at most 64. */
+/* If every n-th task fails, no node is to blame. This is recognised for n up to PERIOD_MAX. PERIOD_MAX must not be
+ * above 64, because sets of remainders are words of 64 bits. */
 #define PERIOD_MAX 16
 
 static void find_nodes_of_masters(struct supermaster *supermaster)
@@ -115,7 +116,8 @@ static void look_beside(const struct nodes *nodes, unsigned node, struct report_
     }
 }
 
-/* Returns true if for some period no failed task has the same remainder as a task that worked. */
+/* Returns true if the failed tasks may be periodic: for some period, no failed task has the same remainder as a task
+ * that worked. */
 static bool may_be_periodic(const struct nodes *nodes, unsigned node)
 {
     const struct judged_node *failing = &nodes->list[node];
@@ -150,8 +152,8 @@ static void note_failed(struct judged_node *node, uint64_t task)
     node->latest[node->failed++ % STREAK_KEPT] = task;
 }
 
-/* After a node has enough failures, further ones are not remembered, because they would displace the other nodes'
- * tasks. */
+/* Records the outcomes of tasks. If a node has enough failures, its further failures are not recorded, because they
+ * would displace the tasks of other nodes. */
 static void note_outcome(struct supermaster *supermaster, unsigned n, const struct done_record *done)
 {
     struct nodes *nodes = &supermaster->nodes;
@@ -255,7 +257,8 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
     const struct topology *topology = supermaster->config.topology;
     struct nodes *nodes = &supermaster->nodes;
     nodes->list[node].is_aside = false;
-    nodes->list[node].is_mixed = true; /* no other node is left to compare it with */
+    /* no other node remains with which this node could be compared, so it is not judged again */
+    nodes->list[node].is_mixed = true;
     nodes->aside--;
     nodes->events[nodes->event_count++] = (struct report_aside){.node = node, .is_back = true};
     for (unsigned w = 0; w < topology->workers; w++)
@@ -318,17 +321,17 @@ void supermaster_check_nodes(const struct supermaster *supermaster)
         assert(has_workers_beside(supermaster, NO_NODE) && "the last node is not put aside");
 }
 
-/* Ranks that die. A master hands the chunks of a lost worker to its other workers and reports the loss. The workers of
- * a dead master come to the supermaster, which serves them as in the central topology. What the master had not
- * reported is free again.
+/* Ranks that die. A master hands the chunks of a lost worker to its other workers, and reports the loss. If a master
+ * dies, its workers contact the supermaster, which then serves them as in the central topology. Iterations that the
+ * master had not reported are free again.
  *
  * In a loop with dependencies a worker has boundary data that others need, and a master knows which of its chunks are
  * adjacent. So the loss of a rank that was given chunks ends the run, which can be resumed from its recovery point
  * (dependencies.c).
  *
- * Everything that may free work or leave no worker sets `serve_due`; the standing rules then check once, at the end of
- * the step. Messages of a master that has left are ignored, because they would be about iterations that others
- * compute. */
+ * All events that may free work, or after which no worker may remain, set `serve_due`; the standing rules then check
+ * this once, at the end of the step. Messages of a master that has left are ignored, because other ranks may compute
+ * the iterations in them. */
 
 int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -402,8 +405,8 @@ static void end_loop(struct supermaster *supermaster, unsigned rank)
     supermaster_fail(supermaster, topology->supermaster, text.text);
 }
 
-/* Returns true if the loss ends the run, because the rank or its master was given chunks. In a set a rank may have been
- * lost before the job began. */
+/* Returns true if the loss ends the run: the rank or its master was given chunks. In a set a rank may have been lost
+ * before the job began; such a loss is harmless. */
 static bool is_fatal(const struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -457,7 +460,7 @@ static void strike_worker(struct supermaster *supermaster, unsigned w, bool is_l
 static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
-    /* An orphan has not been heard of since its master was lost. */
+    /* An orphan is not late but lost: nothing was heard from it since its master was lost. */
     bool is_late = supermaster->state >= SUPERMASTER_ENDING && ledger_is_complete(&supermaster->ledger) &&
                    !supermaster->config.is_patient && losses->worker[w] != WORKER_IS_ORPHAN;
     if (losses->worker[w] == WORKER_IS_LOST)
@@ -467,7 +470,7 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
               supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
 }
 
-/* A worker of a master, or an orphan, that ends while the run is ending is not lost: it has only left. */
+/* A worker of a master, or an orphan, may end while the run is ending. Then it is not lost: it has only left. */
 static void lose_worker(struct supermaster *supermaster, unsigned w)
 {
     struct losses *losses = &supermaster->losses;
@@ -539,7 +542,7 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
     note_loss(supermaster, topology->master_rank[m], 0, false);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
-        /* Master and worker are one process, and its loss is already counted. */
+        /* If master and worker are one process, note_loss() has already counted its loss. */
         if (topology->worker_rank[w] == topology->master_rank[m]) {
             if (losses->worker[w] != WORKER_IS_LOST)
                 strike_worker(supermaster, w, false);
@@ -596,7 +599,8 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         supermaster_refuse(supermaster, "goes on with a chunk that depends on others");
         return;
     }
-    lose_master(supermaster, topology->master_of[w]); /* the worker may notice the loss first */
+    /* the worker may notice the loss of its master before the supermaster does */
+    lose_master(supermaster, topology->master_of[w]);
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
@@ -634,8 +638,8 @@ void supermaster_take_own_counts(struct supermaster *supermaster)
     supermaster_count_recalls(supermaster, &counts);
 }
 
-/* In the central topology the service hands out requeued work again. With masters, which have most workers, it becomes
- * free instead. */
+/* Handles news of the supermaster's own service. In the central topology the service hands out requeued work again.
+ * With masters, requeued work becomes free instead, because most workers belong to masters. */
 static void take_news(struct supermaster *supermaster, unsigned news)
 {
     const unsigned masters = supermaster->config.topology->masters;
@@ -675,7 +679,8 @@ static bool nobody_is_left(const struct supermaster *supermaster)
     return true;
 }
 
-/* Unless a sink takes each message at once, the records of all parked refills need room together. */
+/* Serves the parked refill requests of master `m`. If actions do not go to a sink at once, the records of all these
+ * refills are needed at the same time, so the buffer must have room for all of them. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
 {
     size_t most = (size_t)supermaster->refilling.parked[m] * supermaster_refill_size(supermaster, m) + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of masters, recall between masters, and masters that are overdue. */
+/* Messages of masters, recall between masters, and masters that are overdue. */
 #include "supermaster/core.h"
 
 #include "common/service/boundary_list.h"
@@ -10,10 +10,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Recall between masters. A master with idle workers and nothing to recall among its own asks for work that others have
- * not begun. The master with the most work per worker is asked to return some. What it returns is free again, and the
- * technique cuts it for the waiting master. A master that has begun all its work is not asked again before it gets
- * more. */
+/* Recall between masters. If a master has idle workers and can recall nothing among its own workers, it asks for work
+ * that other workers have not begun. The supermaster asks the master with the most work per worker to return some. The
+ * returned iterations are free again, and the technique cuts them for the waiting master. If the work of a master has
+ * all begun, that master is not asked again until it gets more. */
 
 int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -93,7 +93,8 @@ static void send_recalls(struct supermaster *supermaster)
     struct recalls *recalls = &supermaster->recalls;
     unsigned wanted = 0;
     if (recalls->has_no_giver)
-        return; /* otherwise, at the end of a loop with a thousand masters, each request would search them all */
+        /* without this check each request at the end of a loop with a thousand masters would search all of them */
+        return;
     for (unsigned m = 0; m < topology->masters && recalls->masters_waiting > recalls->open; m++) {
         wanted += recalls->waiting[m] > 0;
         if (recalls->waiting[m] == 0 || wanted <= recalls->open)
@@ -168,8 +169,8 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
     return 0;
 }
 
-/* Serves waiting masters first and the returning one last: its own idle workers may be unable to compute what it has
- * returned, and would get it again and again. */
+/* Serves the waiting masters. The master that has returned the work comes last: its own idle workers may be unable to
+ * compute that work, and would otherwise get it again and again. */
 static void serve_waiting(struct supermaster *supermaster, unsigned giver)
 {
     const unsigned masters = supermaster->config.topology->masters;
@@ -189,12 +190,13 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
 {
     struct recalls *recalls = &supermaster->recalls;
     if (supermaster->losses.dismissed[m])
-        return; /* the answer is late: all that the master has is released when it leaves */
+        return; /* the answer is late; after the master has left, all iterations that it has are released */
     if (!recalls->was_asked[m]) {
         supermaster_refuse(supermaster, "returns work that was not recalled");
         return;
     }
-    /* Work of workers in a long iteration comes in a RETURNED of its own, after the RECALL was answered. */
+    /* A RETURNED may also come after the RECALL was answered, with the work of workers that were in a long iteration.
+     * Only an answer to an open RECALL is counted here. */
     recalls->open -= recalls->state[m] >= RECALL_SENT;
     recalls->has_no_giver = false;
     recalls->state[m] =
@@ -214,15 +216,17 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
         tell_all_has_begun(supermaster, i);
 }
 
-/* Masters whose workers all hang. A master gives overdue chunks to another of its workers; if it has none, the other
- * masters wait at the end of the loop in vain. Then it is dismissed: on an END it reports what is done, declares
- * workers lost that do not leave, and says GOODBYE, which releases the rest. Until then its work is not given to
- * others, and afterwards its messages are ignored, so nothing is committed twice.
+/* Masters whose workers all hang. A master gives overdue chunks to another of its workers; if it has no other, the
+ * other masters wait in vain at the end of the loop. Then the supermaster dismisses the silent master by an END. On END
+ * a master reports what is done, declares those workers lost that do not leave, and says GOODBYE, which releases its
+ * other iterations. Until GOODBYE its work is not given to other ranks, and after GOODBYE its messages are ignored, so
+ * nothing is committed twice.
  *
- * Results leave a worker within a second or an iteration, and its master at once. A master is overdue if it has been
- * silent ten times as long as any master was before a report, and at least as long as a lease. A master that reissues
- * something is recovering by itself, and its time starts anew. The silence of a dismissed master extends the limit,
- * because it may have been dismissed in vain. */
+ * A worker sends results after at most a second or an iteration, and its master reports them at once. A master is
+ * overdue if it has been silent for LEASE_FACTOR times the longest silence after which a master has reported (for
+ * LEASE_UNKNOWN_NS if none has reported yet), and at least for LEASE_MIN_NS. If workers of the master are idle,
+ * PATIENCE_NS are added. If a master reissues work, it is recovering by itself, and its time starts again. The silence
+ * of a dismissed master counts as a longest silence, too, because the dismissal may have been a mistake. */
 
 #define PATIENCE_NS LEASE_UNKNOWN_NS
 
@@ -240,13 +244,14 @@ static void supermaster_note_report(struct supermaster *supermaster, unsigned m)
     losses->heard_ns[m] = supermaster->step.now_ns;
 }
 
-/* A master that recovers is silent for longer than others, so this time does not raise their limit. */
+/* A master that recovers is silent for longer than others. Restarts the time of its silence, but does not count it as
+ * the longest silence, because that would raise the limit for all masters. */
 static void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m)
 {
     supermaster->losses.heard_ns[m] = supermaster->step.now_ns;
 }
 
-/* Number of workers of master `m` that are not lost. */
+/* Returns the number of workers of master `m` that are not lost. */
 static unsigned workers_left(const struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -256,7 +261,8 @@ static unsigned workers_left(const struct supermaster *supermaster, unsigned m)
     return workers;
 }
 
-/* True if a worker of master `m` waits without a chunk, except one that hangs after requesting ahead. */
+/* Returns true if a worker of master `m` waits without a chunk. A worker that hangs after it has requested a chunk
+ * ahead counts as busy. */
 static bool is_idle(const struct supermaster *supermaster, unsigned m)
 {
     return supermaster->refilling.parked[m] > 0 && supermaster->refilling.busy[m] < workers_left(supermaster, m);
@@ -295,7 +301,7 @@ static uint64_t due_ns(const struct supermaster *supermaster, unsigned m)
 
 static void dismiss(struct supermaster *supermaster, unsigned m)
 {
-    const struct end end = {.degraded = true}; /* not LATE, because the workers may just be slow */
+    const struct end end = {.degraded = true}; /* `late` is not set, because the workers may only be slow */
     REASON(supermaster->reasons, "rank %u is dismissed: it is silent for %.3f s while others wait",
            supermaster->config.topology->master_rank[m],
            seconds_of(supermaster->step.now_ns - supermaster->losses.heard_ns[m]));
@@ -380,7 +386,8 @@ bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct ne
 static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     if (supermaster->state >= SUPERMASTER_ENDING)
-        return; /* neighbours no longer matter, and the boundary may be missing because memory ran out */
+        /* if the run is ending, neighbours do not matter, and the boundary may be missing because memory ran out */
+        return;
     if (supermaster_is_point(supermaster, &message->neighbour)) {
         supermaster_hand_point(supermaster, &message->neighbour, supermaster->step.from);
         return;
@@ -397,11 +404,11 @@ struct master_refill {
     unsigned chunks;
 };
 
-/* The rate changes slowly, so it is measured only once in this many refills. */
+/* The rate changes slowly, so it is measured only at every RATE_REFILLS-th refill. */
 #define RATE_REFILLS 8
 
-/* Powers are prefetched this many places ahead: the workers of a master may be scattered in the array, and no cache
- * holds a million. */
+/* While a chunk is cut, the power of the worker that comes POWERS_AHEAD places later is prefetched: the workers of a
+ * master may be scattered in the array of powers, and no cache can hold a million of them. */
 #define POWERS_AHEAD 16
 
 static bool master_refill_cut(void *context, unsigned i)
@@ -426,8 +433,9 @@ static bool master_refill_cut(void *context, unsigned i)
     return true;
 }
 
-/* With a sink the records are sent before the next refill is cut. So all refills share one buffer, which stays in the
- * caches; separate buffers for a thousand masters would not. */
+/* Returns the buffer for the records of a refill. If actions go to a sink, the records are sent before the next refill
+ * is cut. So all refills then share one buffer, which stays in the caches of the core; separate buffers for a thousand
+ * masters would not. */
 static unsigned char *room_for_refill(const struct supermaster *supermaster, unsigned m, unsigned place)
 {
     if (supermaster->step.actions->sink != NULL)
@@ -468,7 +476,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
         supermaster_note_waiting(supermaster);
     }
-    /* Counts the workers as busy again, because the master reported them idle with this request. */
+    /* The master reported its workers idle with this request; each chunk makes one of them busy again. */
     unsigned busy = supermaster->refilling.busy[m] + chunks, workers = topology_count(topology, m);
     supermaster->refilling.busy[m] = busy < workers ? busy : workers;
     supermaster->refilling.count += chunks > 0;
@@ -560,8 +568,8 @@ static void receive_goodbye(struct supermaster *supermaster, unsigned m, const s
 
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
-    /* A worker has reported the end of the master before the runtime did. Late reports are ignored, and their
-     * iterations are computed again. */
+    /* The master may already count as lost, because a worker has reported its end before the runtime did. Late reports
+     * are then ignored, and their iterations are computed again. */
     if (supermaster->losses.master[m] != MASTER_SERVES)
         return;
     switch (message->type) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue of a set: see queue.h.
  *
- * Jobs are found by number in hash buckets. Jobs that may begin are in a heap by priority and number. An entry that has
- * become stale (its job has begun or was cancelled) stays until it reaches the top. The heap has room for twice the
- * live jobs, so only a submission allocates memory; stale entries are removed before the room runs out.
+ * Jobs are found by number in hash buckets. Jobs that may begin are in a heap, ordered by priority and number. If a job
+ * of the heap has begun or was cancelled, its entry is stale, and stays until it reaches the top. The heap has room for
+ * twice the number of live jobs, so only a submission allocates memory. Stale entries are removed before this room runs
+ * out.
  *
- * Each job knows its dependents. When a job ends, the loop over the list of ended jobs also processes the dependents
- * that it cancels, so there is no recursion, however long the chain. */
+ * Each job has a list of its dependents, the jobs that wait for it. When a job ends, its cancelled dependents are added
+ * to the list of ended jobs, which one loop processes. So there is no recursion, however long a chain of dependents
+ * is. */
 #include "supermaster/queue.h"
 
 #include "common/util/grow.h"
@@ -250,7 +252,7 @@ struct queue_job *queue_next(struct queue *queue)
         return NULL;
     const bool has_place = queue->running - queue->running_open < queue->at_once;
     struct queue_job *job = first_ready(queue);
-    /* No job may pass a job that must run alone and waits for others. */
+    /* If the first job must run alone and waits until no other runs, no other job may begin before it. */
     if (!has_place && !has_to_wait(queue, job))
         job = next_open(queue);
     return has_to_wait(queue, job) ? NULL : job;
@@ -404,7 +406,8 @@ void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run)
         note_ready(queue, job);
 }
 
-/* Registers the job with the unfinished jobs of its `after`. -1: out of memory; some of them may already list it. */
+/* Registers the job with the unfinished jobs of its `after`. Returns -1 if memory runs out; then some of these jobs may
+ * already list it. */
 static int wait_for_others(struct queue *queue, struct queue_job *job)
 {
     const struct submission *submission = &job->submission;
@@ -442,7 +445,8 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
         return NULL;
     }
     *job = (struct queue_job){.id = id, .status = -1, .submitted_s = submitted_s, .submission = *submission};
-    queue->newest = id; /* the number is used up even on failure: dependents that name it must not get another job */
+    /* even if the submission fails, the number is not used again: dependents that name it must not get another job */
+    queue->newest = id;
     if (wait_for_others(queue, job) < 0) {
         free(job);
         return NULL;
@@ -497,7 +501,8 @@ void queue_restore_end(struct queue *queue, struct queue_job *job, int status, u
     end(queue, job, state_at_end(status), status, ended_s);
 }
 
-/* Counts a lost set. Returns true if the job is to blame, because it was running alone in the set that was lost. */
+/* Counts a lost set for a job that was running in it. Returns true if the job must be the cause, because it was running
+ * alone. */
 static bool note_loss(const struct queue *queue, struct queue_job *job)
 {
     static const char reason[] = "it has run in three sets that were lost, at last alone: it is given up";

@@ -6,14 +6,15 @@
  *        |                  +--over, because the set stopped it--> waiting
  *        +--cancelled, or a job of its `after` is not done--> cancelled
  *
- * The next job is the one with the highest priority and then the lowest number among those that may begin. A job may
- * begin when all jobs of its `after` are done; if one of them fails or is cancelled, it is cancelled. A job known to
- * run alone begins when no other runs, and no other begins before it is over; while it is next, no later job begins, so
- * that it gets its turn. Only the latest ended jobs are remembered, which bounds the memory.
+ * The next job is the one with the highest priority among the jobs that may begin; if several have it, the one with
+ * the lowest number. A job may begin when all jobs of its `after` are done; if one of these fails or is cancelled, the
+ * job is cancelled, too. A job that must run alone begins when no other job runs, and no other job begins before it is
+ * over. While it is next and waits, no later job may begin, so that it gets its turn. Only the latest ended jobs are
+ * remembered, which bounds the memory.
  *
- * An open job is given items while it waits and runs, until it is complete. Until then it does not count against the
- * limit of running jobs, because it may have nothing to do, and its items may come from one of the others. A job that
- * runs alone waits for open jobs too. */
+ * Clients add items to an open job while it waits and runs, until it is complete. Until then the job does not count
+ * against the limit of running jobs, because it may have nothing to do, and its items may come from another job. A job
+ * that runs alone waits for open jobs, too. */
 #pragma once
 
 #include "common/config/submission.h"
@@ -27,7 +28,8 @@
 #define QUEUE_ENDED_MAX 1000
 #define QUEUE_LIVE_MAX  1000000
 #define QUEUE_OPEN_MAX  64
-/* A job that ran in this many lost sets runs alone, and is given up after another loss. */
+/* If a job was running in this many sets that were lost, it runs alone from then on; after another loss it is given
+ * up. */
 #define QUEUE_LOSSES_ALONE 2
 #define QUEUE_ITEMS_MAX    UINT64_C(1000000000000)
 
@@ -36,10 +38,10 @@ enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE
 enum queue_text { QUEUE_TECHNIQUE, QUEUE_OUTPUT, QUEUE_REASON, QUEUE_TEXTS };
 
 struct queue_figures {
-    /* Numbers of iterations. `resumed` is the part of `done` that an earlier run had done. */
+    /* Numbers of iterations. `resumed`: the part of `done` that was done before the job was resumed. */
     uint64_t done, total, resumed, failed;
     double elapsed_s;
-    const char *texts[QUEUE_TEXTS]; /* owned; NULL: unknown */
+    const char *texts[QUEUE_TEXTS]; /* owned; NULL: the text is unknown */
 };
 
 struct queue_items {
@@ -53,19 +55,22 @@ struct queue_job {
     enum queue_state state;
     bool is_cancelled;
     bool has_run;
-    unsigned losses;       /* how many sets were lost while the job ran, and restarted at once */
-    bool is_alone;         /* the job must run alone; not journalled, because its command line tells it */
+    /* number of sets that were lost while the job was running (only losses after which the set was restarted at
+     * once) */
+    unsigned losses;
+    bool is_alone;         /* the job must run alone; not in the journal, because its command line tells it */
     int status;            /* exit status; -1: the job is not over */
-    uint32_t cancelled_by; /* the job of `after` that cancelled this one, because it was not done; 0: none */
-    int64_t submitted_s, began_s, ended_s; /* seconds since 1970; 0: not yet */
+    uint32_t cancelled_by; /* the job of `after` that was not done, and so cancelled this job; 0: none */
+    int64_t submitted_s, began_s, ended_s; /* in seconds since 1970; 0: this has not happened yet */
     struct queue_figures figures;
     struct queue_items items;
-    struct submission submission; /* owned; its environment is released when the job is over */
+    struct submission submission; /* owned; its environment is released after the end of the job */
     struct queue_job *previous, *next;
 
     bool is_in_heap;
     size_t awaited;
-    uint32_t *dependents; /* [dependent_count] jobs that have this one in `after`, perhaps repeated; owned */
+    /* [dependent_count] numbers of the jobs that have this one in `after`; may contain repetitions; owned */
+    uint32_t *dependents;
     size_t dependent_count, dependent_room;
     struct queue_job *next_of_bucket;
     struct queue_job *next_ended;
@@ -75,7 +80,7 @@ struct queue_job {
 enum queue_mode {
     QUEUE_OPEN,
     QUEUE_CLOSED,
-    QUEUE_STOPPED, /* neither accepts nor begins jobs; waiting jobs are left to the next set */
+    QUEUE_STOPPED, /* the set neither accepts nor begins jobs; waiting jobs are left to the next set */
 };
 
 struct queue_totals {
@@ -88,7 +93,7 @@ struct queue {
     enum queue_mode mode;
     unsigned at_once;
     size_t ended_max;
-    /* Called with the number of each job that is forgotten; may be NULL. */
+    /* Called with the number of each ended job that the queue forgets; may be NULL. */
     void (*on_forget)(void *context, uint32_t id);
     void *context;
     uint32_t newest;
@@ -101,22 +106,23 @@ struct queue {
     struct queue_job *first_open;
     struct queue_job **buckets;
     size_t bucket_count;
-    struct queue_ready *ready; /* [ready_count] heap of jobs that may begin, with some stale entries; owned */
+    /* [ready_count] heap of jobs that may begin, with some stale entries (see queue.c); owned */
+    struct queue_ready *ready;
     size_t ready_count, ready_room;
 };
 
 void queue_init(struct queue *queue, unsigned at_once);
 void queue_fini(struct queue *queue);
 
-/* Adds a job and takes over the submission. The job may end at once, if a job of its `after` is not done. Returns NULL
- * if the set accepts no jobs, there are too many, or `after` names an unknown job; the caller then keeps the
- * submission. */
+/* Adds a job and takes ownership of the submission. If a job of its `after` has failed or was cancelled, the new job is
+ * cancelled at once. Returns NULL if the set accepts no jobs, if there are too many, or if `after` names an unknown
+ * job; the caller then keeps the submission. */
 struct queue_job *queue_submit(struct queue *queue, struct submission *submission, int64_t now_s, struct error *error);
 
 struct queue_job *queue_find(const struct queue *queue, uint32_t id);
 
-/* Returns the job to begin now, or NULL. It stays the next one until queue_begun(), queue_cancel() or
- * queue_keep_alone(). */
+/* Returns the job that should begin now, or NULL. Further calls return the same job until queue_begun(), queue_cancel()
+ * or queue_keep_alone() is called for it. */
 struct queue_job *queue_next(struct queue *queue);
 
 enum queue_hold {
@@ -133,18 +139,21 @@ void queue_keep_alone(struct queue_job *job);
 
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
 
-/* Makes a job wait again that was about to run, or that has lost a rank that it needs. `has_run` as in queue_job. */
+/* Makes a job wait again that was about to run, or that has lost a rank that it needs. `has_run`: new value of the
+ * member of that name. */
 void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run);
 
-/* Ends a running job. Returns false if the job is not over but waits for the next set, because a stopped set has
- * drained it and it was not cancelled. The next submission or end may free `job`. */
+/* Ends a running job and returns true. If the set was stopped and so has drained the job, and nobody had cancelled it,
+ * the job waits for the next set, and the function returns false. The next submission or end of a job may free
+ * `job`. */
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s);
 
 void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures);
 
 void queue_keep_text(struct queue_job *job, enum queue_text which, const char *text);
 
-/* Cancels a waiting job. Only marks a running job, which the caller must end. Has no effect on ended jobs. */
+/* Cancels a waiting job. If the job is running, only marks it as cancelled, and the caller must end it. If it has
+ * ended, does nothing. */
 void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s);
 
 bool queue_is_open(const struct queue_job *job);
@@ -162,15 +171,15 @@ bool queue_is_full(const struct queue *queue);
 
 bool queue_is_idle(const struct queue *queue);
 
-/* Restores a job with its number, which must be above all others. Unknown jobs of `after` count as done. Returns NULL
- * if memory runs out; the caller then keeps the submission. */
+/* Restores a job with its number, which must be above those of all other jobs. Unknown jobs of `after` count as done.
+ * Returns NULL if memory runs out; the caller then keeps the submission. */
 struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submission *submission, int64_t submitted_s);
 
 void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s);
 
-/* Starts again after the previous supermaster has ended. Jobs that were running wait, and will continue. A job is
- * cancelled if a client had asked for that, or if the job was attached to a client of that supermaster. `after_loss`:
- * the supermaster was lost, so each job that was running counts a loss. */
+/* Prepares the queue for a new supermaster after the previous one has ended. Jobs that were running wait, and will
+ * continue. A job is cancelled if a client had asked for that, or if the job was attached to a client of the previous
+ * supermaster. `after_loss`: the previous supermaster was lost, so each job that was running counts a loss. */
 void queue_restart(struct queue *queue, bool after_loss, int64_t now_s);
 
 void queue_check(const struct queue *queue);

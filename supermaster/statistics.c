@@ -138,7 +138,8 @@ static double presence_s(const struct supermaster *supermaster, const struct wor
     return first_ns != NEVER && last_ns != NEVER && until_ns > from_ns ? seconds_of(until_ns - from_ns) : 0;
 }
 
-/* The times of a joined master count from its own first assignment. */
+/* Returns when the worker finished, in seconds after the first chunk of the run. `finish_ns` counts from the first
+ * assignment of the worker's master. If the master has joined during the run, the time until it joined is added. */
 static double finish_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
     const bool joined_later = statistics->finish_ns > 0 && statistics->joined_ns > supermaster->cut.first_ns;
@@ -176,7 +177,8 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
     };
 }
 
-/* Reports values that `auto` took from the probes as measured, and those given to a plug-in as given. */
+/* `auto` gives measured values to techniques as if the user had given them. Moves them to the measured values of the
+ * report. Parameters that are never measured, such as those of a plug-in, stay given. */
 static void tell_values_of_choice(struct report *report)
 {
     struct sched_spec *spec = &report->technique;
@@ -214,7 +216,8 @@ static enum report_outcome outcome(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.failed) > 0 ? REPORT_TASKS_FAILED : REPORT_DONE;
 }
 
-/* Each pod is counted once. A pod whose workers die first is asked to leave, and may be lost before it does. */
+/* Counts each pod as lost or as left, not both: a pod whose workers have died is asked to leave, and may be lost before
+ * it leaves. */
 static struct report_pods count_pods(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;

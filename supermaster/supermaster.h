@@ -15,60 +15,67 @@
 #include "supermaster/given_up.h"
 #include "supermaster/ledger.h"
 
-/* GATHERING: waits for the speeds of the workers. ENDING: END was sent. */
+/* GATHERING: the supermaster waits for the speeds of the workers. ENDING: it has sent END. */
 enum supermaster_state { SUPERMASTER_GATHERING, SUPERMASTER_SERVING, SUPERMASTER_ENDING, SUPERMASTER_GONE };
 
 struct supermaster_config {
     const struct topology *topology;
-    /* Borrowed for the machine's life, like `topology`. Its min_chunk is at least `distance`. */
+    /* Borrowed for the machine's life, like `topology`. spec->min_chunk is at least `distance`. */
     const struct run_spec *spec;
     uint64_t first, count;
-    bool grows;               /* requires a technique with may_grow */
+    bool grows;               /* the loop grows, which requires a technique with may_grow */
     bool is_told_of_growth;   /* EVENT_MORE announces growth; otherwise the supermaster checks for it periodically */
-    uint64_t step_iterations; /* iterations of a time step; 0: the loop is one time step */
+    uint64_t step_iterations; /* number of iterations in a time step; 0: the whole loop is one time step */
     bool steps_dependent;
-    /* Each iteration needs the results of this many iterations before it, so no chunk except the last is smaller; 0:
-     * iterations are independent. */
+    /* Each iteration needs the results of the `distance` iterations before it, so no chunk except the last has fewer
+     * iterations. 0: iterations are independent. */
     uint64_t distance;
-    uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0: results are only digested */
+    /* size of the result of an iteration in bytes, or RECORD_VARIABLE; 0: only digests of results are kept */
+    uint64_t record_bytes;
     bool no_speculation;
     bool no_isolation;
-    bool is_elastic;  /* masters may join at any time, so a run without workers waits for some */
-    unsigned awaited; /* most masters that may join; 0: no limit */
-    bool is_patient;  /* the end of the run waits for workers that hang, or that compute what is already done */
-    bool are_tasks;   /* iterations are called tasks, and counted from 1 */
-    /* Which iterations wait for others; borrowed for the machine's life; NULL: none. Iterations are counted from the
-     * loop's first, and there are no cycles. Requires a technique with may_grow and a loop that does not grow. */
+    bool is_elastic;  /* masters may join at any time, so a run without workers waits for masters */
+    unsigned awaited; /* limit for the number of masters that join; 0: no limit */
+    /* at its end the run also waits for workers that hang, or that compute iterations which are already done */
+    bool is_patient;
+    bool are_tasks; /* texts call the iterations tasks and count them from 1 */
+    /* The iterations that wait for others, counted from the first of the loop; NULL: none wait. There are no cycles.
+     * Requires a technique with may_grow and a loop that does not grow. Borrowed for the machine's life. */
     const struct precedence *precedence;
-    const double *speeds; /* of the workers, in any unit; borrowed during init; NULL: measure them */
-    bool probe;           /* the workers probe; must be true if `speeds` is NULL */
-    bool probe_kills;     /* probes run in the workers' own processes, so a probed iteration may kill a worker */
+    /* [workers] speeds in any unit; NULL: the workers measure their speeds; borrowed during init */
+    const double *speeds;
+    bool probe;       /* the workers probe; must be true if `speeds` is NULL */
+    bool probe_kills; /* probes run in the workers' own processes, so a probed iteration may kill a worker */
     bool journal;
-    bool records_at_once; /* record each range at once, because another run would repeat effects of the iterations */
-    /* Ranges done by an earlier run; borrowed until the machine has started; may be NULL. */
+    /* each range is recorded at once, because the iterations have effects that another run would repeat */
+    bool records_at_once;
+    /* Ranges that an earlier run has done; NULL: none. Borrowed until the machine has started. */
     const struct ranges *done;
-    /* The part of `done` that the kernel reported as failed; borrowed during init; may be NULL. */
+    /* The part of `done` that the kernel has reported as failed; NULL: none. Borrowed during init. */
     const struct ranges *done_failed;
     uint64_t done_digest;
-    /* Deaths in earlier runs at iterations that are not in `done`: `deaths` of workers, `failures` of child processes.
-     * Borrowed during init; may be NULL. */
+    /* Deaths in earlier runs at iterations that are not in `done`; NULL: none. In each entry `deaths` counts workers,
+     * and `failures` counts child processes. Borrowed during init. */
     const struct poison_set *deaths;
     uint64_t boundary_bytes;
-    /* The recovery point of an earlier run lies before iteration `point_at`. `point` has the boundary data there, which
-     * are borrowed for the machine's life. The first undone iteration is at the point, or at least `distance`
-     * iterations after it. 0 and NULL: there is no point. */
+    /* The recovery point of an earlier run lies before iteration `point_at`, and `point` is the boundary data there,
+     * borrowed for the machine's life. The first undone iteration is `point_at`, or at least `distance` iterations
+     * after it. If there is no recovery point, `point_at` is 0 and `point` is NULL. */
     uint64_t point_at;
     const unsigned char *point;
 };
 
-/* Results of the probes, as means over the workers; 0: not measured. Except for `mean_s`, times of iterations are
- * divided by the mean of the worker that measured them, so that fast and slow workers can be combined. */
+/* Results of the probes, as means over the workers; 0: not measured. Before the means are taken, each time of an
+ * iteration is divided by the mean of the worker that measured it, so that fast and slow workers can be combined. Only
+ * `mean_s` has undivided times. */
 struct measured {
     double *mean_s;
     double round_trip_s;
     double swr;
-    double cov;          /* sample deviation / mean over the whole loop; 0 if fewer than two iterations were timed */
-    uint64_t iterations; /* most iterations that one worker timed individually; all workers time the same ones */
+    /* sample deviation divided by mean, for the whole loop; 0 if fewer than two iterations were timed */
+    double cov;
+    /* largest number of iterations that one worker has timed individually; all workers time the same iterations */
+    uint64_t iterations;
     struct {
         double mean;
         uint64_t count;
@@ -86,11 +93,11 @@ struct gathered {
     } cells[SPEED_CELLS];
 };
 
-/* Value of `seat` for a worker that the technique does not count: it has left, or was absent when the technique
+/* Value of `seat` for a worker that the technique does not count: the worker has left, or was absent when the technique
  * began. */
 #define NO_SEAT UINT32_MAX
 
-/* The entries in `list` of steps that earlier runs have done are zero. */
+/* `list` has an entry for each time step. Entries of steps that earlier runs have done are zero. */
 struct timesteps {
     uint64_t step_iterations;
     uint64_t number;
@@ -102,33 +109,37 @@ struct timesteps {
     uint64_t count;
 };
 
-/* Time between two checks for growth while iterations are free, and the shorter time while none is. */
+/* Time between two checks for growth: GROWTH_LOOK_NS while iterations are free, GROWTH_LOOK_SOON_NS while none is
+ * free. */
 #define GROWTH_LOOK_NS      200000000u
 #define GROWTH_LOOK_SOON_NS 10000000u
 
 struct waits {
-    /* [count] for how many others each iteration waits, plus 1 for a suspect that is not released yet (see
-     * supermaster_holds_suspects()); owned; NULL: no iteration waits */
+    /* [count] open[i]: number of iterations for which iteration i waits, and 1 more as long as iteration i is a suspect
+     * that is not released (see supermaster_holds_suspects()); owned; NULL: no iteration waits */
     uint64_t *open;
     uint64_t suspect;
-    uint64_t *not_run; /* [not_run_count] iterations given up because others failed; owned */
+    /* [not_run_count] iterations that were given up because they waited for iterations that have failed; owned */
+    uint64_t *not_run;
     uint64_t not_run_count;
-    uint64_t serve_due_ns; /* when to hand out the iterations that became free; NEVER: there are none */
+    /* time at which the iterations that have become free are handed out; NEVER: there are none */
+    uint64_t serve_due_ns;
 };
 
-/* Committed ranges that are not in the journal yet. `due_ns`: when they must be written; NEVER if there are none. */
+/* Committed ranges that are not in the journal yet. `due_ns`: time at which they must be written; NEVER: there are
+ * none. */
 struct record {
     struct ranges ranges;
     uint64_t digest;
     uint64_t due_ns;
 };
 
-/* WORKER_IS_ALIVE includes workers that left after the end. */
+/* WORKER_IS_ALIVE is also the status of workers that left at the end of the run. */
 enum worker_status {
     WORKER_IS_ALIVE,
     WORKER_IS_LOST,
-    WORKER_IS_DEAD,   /* died; its master has not reported it yet */
-    WORKER_HAS_LEFT,  /* left with its master, which was dismissed */
+    WORKER_IS_DEAD,   /* it has died, but its master has not reported this yet */
+    WORKER_HAS_LEFT,  /* it has left together with its master, which was dismissed */
     WORKER_IS_ORPHAN, /* its master is lost; it has not contacted the supermaster yet */
 };
 
@@ -160,11 +171,11 @@ struct losses {
     uint64_t orphans_due_ns;
     bool *dismissed; /* [masters] whether the master was told to leave early; owned, like all arrays here */
     bool *was_given;
-    /* [masters] When the silence of the master began: it last reported, reissued work, or got work while it had
-     * none. */
+    /* [masters] time at which the silence of the master began: its latest report or reissue, or the time at which it
+     * got work while it had none */
     uint64_t *heard_ns;
-    uint64_t silence_ns; /* longest silence that a report or a dismissal has ended; 0: none yet */
-    uint64_t look_ns;    /* when to look for overdue masters; NEVER if no worker waits */
+    uint64_t silence_ns; /* longest silence of a master that ended with a report or a dismissal; 0: none yet */
+    uint64_t look_ns;    /* time at which to look for overdue masters; NEVER if no worker waits */
     bool late;
     bool look_again;
     bool serve_due;
@@ -176,7 +187,7 @@ struct losses {
 };
 
 struct recalls {
-    /* [masters] for how many idle workers the master wants recalled work; owned, like the arrays below */
+    /* [masters] number of idle workers for which the master wants recalled work; owned, like the arrays below */
     unsigned *waiting;
     unsigned masters_waiting;
     unsigned char *state;
@@ -184,12 +195,14 @@ struct recalls {
     bool *was_asked;
     unsigned open;
     bool has_more;
-    bool has_no_giver; /* no master could be asked for work, and none was given or has returned any since */
+    /* the last search found no master that could return work, and since then none has got or returned any */
+    bool has_no_giver;
     uint64_t count;
-    uint64_t iterations; /* recalled iterations, without those of the supermaster's own service */
+    /* number of recalled iterations, except those that the supermaster's own service has not passed on yet */
+    uint64_t iterations;
 };
 
-/* A rank of a pod that cannot take part, and why. `master`: number of the pod's master. */
+/* A rank of a pod that cannot take part, with the reason. `master`: number of the master of the pod. */
 struct unfit {
     unsigned rank, master;
     char text[TEXT_MAX + 1];
@@ -201,7 +214,7 @@ struct joins {
     unsigned *refills_kept;
     unsigned open;
     uint64_t since_ns;
-    uint64_t due_ns; /* when to stop waiting for missing speeds; NEVER until one has arrived */
+    uint64_t due_ns; /* time at which the supermaster stops waiting for missing speeds; NEVER until one has arrived */
     struct unfit *unfit;
     unsigned unfit_count;
     size_t unfit_capacity;
@@ -217,8 +230,8 @@ struct points {
     uint64_t next;
 };
 
-/* How many failures are printed one by one, and how many are kept for the report. Consecutive failures at the same rank
- * with the same text count as one. */
+/* The first FAILURES_TOLD failures are printed one by one, and FAILURES_KEPT are kept for the report. After the first
+ * FAILURES_TOLD, failures of adjacent iterations at the same rank with the same text are merged into one. */
 #define FAILURES_TOLD 20
 #define FAILURES_KEPT 1000
 
@@ -242,7 +255,8 @@ struct verifications {
     uint64_t seen;
 };
 
-/* How many outcomes of tasks are remembered, and how many failed tasks of each node. */
+/* OUTCOMES_KEPT: number of outcomes of tasks that are remembered. STREAK_KEPT: number of failed tasks that are
+ * remembered for each node. */
 #define OUTCOMES_KEPT 256
 #define STREAK_KEPT   16
 
@@ -256,7 +270,7 @@ struct judged_node {
     uint64_t failed;
     uint64_t first, last;
     uint64_t latest[STREAK_KEPT];
-    bool is_mixed; /* a master serves the node together with others, so the node cannot be judged */
+    bool is_mixed; /* a master serves this node and others together, so the node cannot be judged */
     bool is_aside;
 };
 
@@ -265,7 +279,8 @@ struct nodes {
     /* [OUTCOMES_KEPT] ring; owned, like all arrays here; `list` is NULL if nodes are not judged */
     struct task_outcome *recent;
     uint64_t recent_count;
-    unsigned *master_node; /* [masters] node of all workers of the master; UINT_MAX: on several nodes */
+    /* [masters] the node on which all workers of the master are; UINT_MAX: they are on several nodes */
+    unsigned *master_node;
     unsigned *refills_kept;
     bool has_suspect;
     unsigned suspect;
@@ -276,7 +291,7 @@ struct nodes {
 
 struct worker_statistics {
     double speed;
-    uint64_t joined_ns, left_ns; /* when the worker joined and left during the run; 0: it did not */
+    uint64_t joined_ns, left_ns; /* times at which the worker joined and left during the run; 0: it did not */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
     struct threads threads;
     uint16_t load;
@@ -285,7 +300,7 @@ struct worker_statistics {
     struct stats_record measured;
 };
 
-/* A range that was free when the technique laid out its parts, and the number of free iterations before it. */
+/* A range that was free when the technique laid out its parts. `place`: number of free iterations before it. */
 struct placed_range {
     uint64_t place;
     struct range range;
@@ -297,7 +312,9 @@ struct cutting {
     struct {
         struct placed_range *list;
         size_t count, room;
-    } places; /* [count] ascending; empty if the technique does not choose iterations; owned, like `seat` */
+        /* [count] list of the free ranges, ascending; empty if the technique does not choose iterations; owned, like
+         * `seat` */
+    } places;
     unsigned *seat;
     struct chooser *chooser;
 };
@@ -307,16 +324,17 @@ struct speeds {
     unsigned missing;
     uint64_t due_ns;
     bool has_one;
-    bool are_unprobed; /* workers must not probe, because earlier ones died at the iterations to probe */
+    /* workers must not probe, because workers of an earlier run died at iterations that would be probed */
+    bool are_unprobed;
     struct gathered gathered;
     struct measured measured;
     double *powers; /* [workers] virtual powers; owned */
 };
 
-/* Refills of the masters' task pools. The arrays are [masters] and owned. */
+/* Refills of the masters' task pools. All arrays have an element for each master, and are owned. */
 struct refilling {
     unsigned largest;
-    /* Encoded chunks, which the messages of a step borrow. If actions go to a sink, only [0] is used. */
+    /* Encoded chunks, which the messages of a step borrow. If actions go to a sink, only records[0] is used. */
     unsigned char **records;
     unsigned *parked;
     unsigned *busy;
@@ -327,7 +345,7 @@ struct refilling {
 struct cut_chunks {
     uint64_t chunks;
     uint64_t least;
-    uint64_t largest; /* size in iterations of the largest last chunk of a refill */
+    uint64_t largest; /* largest number of iterations that the last chunk of a refill had */
     uint64_t first_ns;
 };
 
@@ -353,9 +371,9 @@ struct supermaster {
     struct running_step step;
     struct ledger ledger;
     struct cutting technique;
-    struct service service; /* serves all workers in the central topology; otherwise the workers of lost masters */
-    /* Number of holders in the ledger. In the central topology each worker is one; otherwise each master is one, and
-     * the last holder stands for all workers of lost masters. */
+    struct service service; /* in the central topology it serves all workers; otherwise the workers of lost masters */
+    /* Number of holders in the ledger. In the central topology each worker is a holder. Otherwise each master is a
+     * holder, and the last holder stands for all workers of lost masters. */
     unsigned holders;
     struct {
         unsigned masters, workers, nodes;
@@ -363,13 +381,14 @@ struct supermaster {
     uint64_t started_ns;
     struct speeds speeds;
     struct refilling refilling;
-    /* The ends of chunks, each with its master, behind which a chunk of another master begins. The entry added last is
-     * the end of all that is cut. */
+    /* The ends of those chunks after which a chunk of another master begins, each with its master. The entry that was
+     * added last is the end of all chunks that were cut. */
     struct boundary_list boundaries;
     struct cut_chunks cut;
     uint64_t last_commit_ns;
     struct record record;
-    struct poison_set deaths; /* deaths at undone iterations in this run and earlier ones; only for the journal */
+    /* deaths at undone iterations, in this run and in earlier ones; used only for the journal */
+    struct poison_set deaths;
     struct timesteps steps;
     uint64_t grown_look_ns;
     struct waits waits;
@@ -389,19 +408,20 @@ struct supermaster {
     struct nodes nodes;
 };
 
-/* Fails if the technique refuses its parameters or memory runs out. */
+/* Fails if the parameters of the technique are invalid, or if memory runs out. */
 int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error);
 void supermaster_fini(struct supermaster *supermaster);
 
-/* Returns true if workers must not probe, because earlier ones died at the iterations to probe. They still send a
- * SPEED. */
+/* Returns true if workers must not probe, because workers of an earlier run died at iterations that would be probed.
+ * The workers still send a SPEED. */
 static inline bool supermaster_is_unprobed(const struct supermaster *supermaster)
 {
     return supermaster->speeds.are_unprobed;
 }
 
 /* Makes room for another master with this many workers on a node of its own. The caller may then append that master to
- * the topology; if it does, EVENT_JOINED must be the next event. -1: out of memory, nothing changed. */
+ * the topology; if it does, EVENT_JOINED must be the next event. Returns -1 if memory runs out; then nothing has
+ * changed. */
 int supermaster_reserve(struct supermaster *supermaster, unsigned workers);
 
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
@@ -409,9 +429,9 @@ const char *supermaster_state_name(const struct supermaster *supermaster);
 
 void supermaster_check(const struct supermaster *supermaster);
 
-/* Return how many losses were found so far, and write a line about the i-th: what was lost and what happens to its
- * work. The pairs of functions for failures and mismatches work in the same way; they count at most FAILURES_TOLD + 1
- * and MISMATCHES_TOLD + 1. */
+/* supermaster_loss_count() returns the number of losses so far. supermaster_loss_text() writes a line about the i-th
+ * loss: what was lost, and what happens to its work. The pairs of functions for failures and mismatches work in the
+ * same way, but count at most FAILURES_TOLD + 1 and MISMATCHES_TOLD + 1. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
@@ -423,8 +443,8 @@ bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t p
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);
 void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* For the pods that cannot take part: their number so far, the rank of the i-th pod's master, and a line about the i-th
- * pod. */
+/* For pods that cannot take part, these functions tell their number so far, the rank of the master of the i-th pod, and
+ * a line about the i-th pod. */
 unsigned supermaster_unfit_count(const struct supermaster *supermaster);
 unsigned supermaster_unfit_rank(const struct supermaster *supermaster, unsigned i);
 void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text);
@@ -435,8 +455,8 @@ void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, s
 bool supermaster_is_deserted(const struct supermaster *supermaster);
 bool supermaster_is_interrupted(const struct supermaster *supermaster);
 
-/* Returns true if the run fails because results differed. It does not fail if each wrong worker is known and was
- * dropped. */
+/* Returns true if the run fails because results have differed. It does not fail if each worker with wrong results is
+ * known and was dropped. */
 bool supermaster_is_in_doubt(const struct supermaster *supermaster);
 
 unsigned supermaster_busy(const struct supermaster *supermaster);

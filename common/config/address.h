@@ -16,20 +16,21 @@
     "it permits"
 
 struct address {
-    char host[ADDRESS_HOST_MAX]; /* name or number without brackets; empty: no address */
-    uint16_t port;               /* without brackets; empty: no address */
+    char host[ADDRESS_HOST_MAX]; /* host name or IP address, without brackets; empty: no address */
+    uint16_t port;
 };
 
-/* Reads PORT, :PORT, or HOST:PORT, with an IPv6 host in brackets. Without a host, the address is the loopback. On
- * failure the error is empty; ADDRESS_ACCEPTED says what is accepted. */
+/* Reads PORT, :PORT, or HOST:PORT, with an IPv6 host in brackets. If there is no host, the address is the loopback. If
+ * the text is invalid, the function leaves the error empty, and the caller prints ADDRESS_ACCEPTED. */
 int address_parse(struct address *address, const char *text, struct error *error);
 
-/* True if only this machine can reach the address. Host names are not resolved: only "localhost" counts as the
- * loopback. */
+/* Returns true if only this machine can reach the address. Does not resolve host names: of these, only "localhost"
+ * counts as the loopback. */
 bool address_is_loopback(const struct address *address);
 
 void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX]);
 
-/* True if the Host header of a request (NULL: none) is the host of `address` or the loopback. This rejects web pages
- * that reach the socket by a host name of their own (DNS rebinding). */
+/* `value`: the Host header of a request, or NULL. Returns true if it names the host of `address` or the loopback. Other
+ * names are rejected because a web page could reach the socket if its own host name resolves to this machine (DNS
+ * rebinding). */
 bool address_has_host(const struct address *address, const char *value);

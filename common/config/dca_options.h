@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a worker in a launch without a supermaster. The worker's options and those of the job may be in
- * any order. */
+/* The command line of a worker in a launch without a supermaster. It has options of the worker and options of the job,
+ * in any order. */
 #pragma once
 
 #include "common/config/options.h"
@@ -17,7 +17,7 @@ bool dca_is_asked(int argc, char *const *argv);
 
 struct options dca_options_all(void);
 
-/* Puts the words of the job into `word` and parses only the worker's own. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or
- * -1. */
+/* Copies the words of the job into `word`, and parses the options of the worker. Returns 0, OPTIONS_HELP,
+ * OPTIONS_VERSION or -1. */
 int dca_options_parse(struct dca_options *options, int argc, char *const *argv, struct error *error);
 void dca_options_fini(struct dca_options *options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's description as a word: see description.h. Slashes separate the fields, which are in the order of
- * kernel_table_text() and description_text(). In a text, blanks, slashes, percent signs and control characters are
- * written as %XX. */
+/* A kernel's description as a word: see description.h. kernel_table_text() and description_text() show the order of the
+ * fields, which are separated by slashes. Inside a text field, blanks, slashes, percent signs and control characters
+ * are written as %XX. */
 #include "common/config/description.h"
 
 #include "common/config/params.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Raise a version if its fields change. */
+/* Raise DESCRIPTION_VERSION if the fields of a description change, and TABLE_VERSION if those of a table change. */
 #define DESCRIPTION_VERSION  1
 #define TABLE_VERSION        1
 #define DESCRIPTION_TEXT_MAX 65536
@@ -46,7 +46,7 @@ static void put_text(struct text *text, const char *value)
     }
 }
 
-/* Variable output has no records, so these fields are zero. */
+/* A loop with variable output has no records of fixed size, so these fields are written as zero. */
 static void put_records(struct text *text, const struct hdss_loop *loop)
 {
     static const struct hdss_loop none;
@@ -134,7 +134,7 @@ char *kernel_table_text(const struct hdss_kernel *kernel)
     return text_take(&text);
 }
 
-/* After the first invalid field `is_wrong` stays true, and all further fields are 0 or "". */
+/* If a field is invalid, `is_wrong` becomes true and stays true, and all further fields are read as 0 or "". */
 struct description_reader {
     char *at;
     bool is_wrong;

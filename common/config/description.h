@@ -6,21 +6,24 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-/* All functions of the kernel fail. */
+/* A kernel and its loop, read from a description. If one of the functions of this kernel is called, it returns an
+ * error. */
 struct description {
     struct hdss_kernel kernel;
     struct hdss_loop loop;
-    char *texts; /* owned; the strings of both members point into it */
+    char *texts; /* owned; the strings of `kernel` and `loop` point into it */
 };
 
-/* Returns the word, which is equal for equal kernels and loops. The caller frees it. */
+/* Returns the description as a word. Equal kernels with equal loops give equal words. The caller frees the word. */
 char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop *loop);
 
-/* Checks the word as if the kernel had just described its loop. On failure nothing is owned. */
+/* Reads a word and makes the same checks as for a loaded kernel that has described its loop. If it fails, nothing is
+ * owned. */
 int description_read(struct description *description, const char *text, struct error *error);
 void description_fini(struct description *description);
 
-/* True if the word describes this kernel and loop. If the loop grows, its length and inputs are not compared. */
+/* Returns true if the word describes this kernel and loop. If the loop grows, its length and its digest of inputs are
+ * not compared. */
 bool description_matches(const char *text, const struct hdss_kernel *kernel, const struct hdss_loop *loop);
 
 struct kernel_table {
@@ -29,10 +32,11 @@ struct kernel_table {
     char *texts; /* owned */
 };
 
-/* The word does not say what the functions do, only which of them exist. The caller frees it. */
+/* Returns the kernel's table as a word. Of the functions, the word says only which ones exist. The caller frees the
+ * word. */
 char *kernel_table_text(const struct hdss_kernel *kernel);
 
-/* Reads a word into `table`, which must not be moved afterwards, and checks it like the table of a loaded kernel.
- * `name` names the kernel in errors. On failure nothing is owned. */
+/* Reads a word into `table`, which must not be moved afterwards, and checks the table like that of a loaded kernel.
+ * `name` names the kernel in errors. If the function fails, nothing is owned. */
 int kernel_table_read(struct kernel_table *table, const char *name, const char *text, struct error *error);
 void kernel_table_fini(struct kernel_table *table);

@@ -23,7 +23,7 @@ static inline const char *element_type_name(enum hdss_type type)
     return "";
 }
 
-/* False if no type has this name. */
+/* Returns false if no type has this name. */
 static inline bool element_type_find(const char *name, enum hdss_type *type)
 {
     for (int i = HDSS_UINT8; i <= HDSS_FLOAT64; i++)

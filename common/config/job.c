@@ -122,7 +122,8 @@ static bool has_ending(const char *name, const char *ending)
     return length > size && strcmp(name + length - size, ending) == 0;
 }
 
-/* Rejects any other ending, because a user who gives one mostly means --output. */
+/* Accepts names that end in .json or begin with /dev/. Other names are rejected, because the user probably meant
+ * --output. */
 static int job_take_report(void *target, const char *value, struct error *error)
 {
     if (strcmp(value, "-") == 0)
@@ -465,8 +466,8 @@ static void list_measured(const struct sched_spec *spec, char *text, size_t size
             length += (size_t)snprintf(text + length, size - length, "%s%s=", length > 0 ? ", " : "", params[i].name);
 }
 
-/* Threads draw chunks by the closed form, or step by step if there is none. They measure nothing, so the command line
- * must give the measured parameters of a closed form. */
+/* Threads draw chunks by the closed form of the technique, or step by step if it has none. Threads measure nothing. So
+ * if a closed form has parameters that are measured by default, the command line must give them. */
 static int check_thread_technique(const struct job *job, struct error *error)
 {
     struct sched sched;

@@ -21,7 +21,8 @@
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
-/* Who writes the results of a pod: its own master, or the supermaster, which receives them from the pod. */
+/* Who writes the results of the workers of a pod: the master of the pod (THERE), or the supermaster, to which the pod
+ * sends them (HERE). */
 enum job_results { JOB_RESULTS_THERE, JOB_RESULTS_HERE };
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
 enum job_summary { JOB_SUMMARY_TEXT, JOB_SUMMARY_JSON, JOB_SUMMARY_NONE };
@@ -34,14 +35,14 @@ struct job {
     bool sync_points_given;
     bool thread_technique_given;
     bool verify_action_given;
-    uint64_t first, count;         /* --iterations; `count` is UINT64_MAX without it */
-    char power_file[JOB_PATH_MAX]; /* a file name or a list of powers, depending on `spec.power` */
+    uint64_t first, count;         /* the value of --iterations; without this option, `count` is UINT64_MAX */
+    char power_file[JOB_PATH_MAX]; /* a file name or a list of powers, as `spec.power` says */
     char output[JOB_PATH_MAX];
     bool output_is_default;
     char report[JOB_PATH_MAX];
     char costs[JOB_PATH_MAX];
     char trace[JOB_PATH_MAX];
-    char journal[JOB_PATH_MAX]; /* empty: beside the output, with JOB_JOURNAL_ENDING */
+    char journal[JOB_PATH_MAX]; /* empty: the name of the output with JOB_JOURNAL_ENDING */
     bool joins;
     bool join_given;
     bool journal_off;
@@ -54,20 +55,22 @@ struct job {
     struct address http;
     char metrics_file[JOB_PATH_MAX];
     bool listens;
-    struct address listen; /* TCP address for pods, besides a local socket; an empty host: only the local socket */
+    struct address listen; /* TCP address at which pods join; if its host is empty, pods join only by a local socket */
     char pods_file[JOB_PATH_MAX];
-    /* The run fails if this many pods have joined and no worker is left. No more than these may join. 0: no limit. */
+    /* At most this many pods may join. After all of them have joined, the run fails if no worker remains. 0: no
+     * limit. */
     unsigned await_pods;
     bool log_every_given;
     uint64_t log_every_ns;
     struct findings found;
-    /* the value of --technique if it names a plug-in, else NULL; borrowed from the words, like `kernel` */
+    /* the value of --technique if it names a plug-in, otherwise NULL; borrowed from the command line, like `kernel` */
     const char *plugin;
     const char *kernel;
     unsigned kernel_params;
-    const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* "name=value"; borrowed from the words or from `max_output` */
-    /* --max-output as a parameter of the kernel. `kernel_param` may point to it, so the structure must not be
-     * copied. */
+    /* "name=value"; borrowed from the command line or from `max_output` */
+    const char *kernel_param[JOB_KERNEL_PARAMS_MAX];
+    /* The value of --max-output as a parameter of the kernel. `kernel_param` may point to it, so a struct job must not
+     * be copied. */
     char max_output[40];
 };
 
@@ -78,13 +81,14 @@ static inline bool job_resumes(const struct job *job)
 
 void job_init(struct job *job);
 
-/* argv[0] is ignored unless it is a findings_text(). Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. The job borrows
- * from argv. The caller checks the kernel, its parameters, and --iterations against the loop. Plug-ins are not loaded:
- * until the caller loads them, the technique is technique_elsewhere(), and of candidates only the texts are known. */
+/* Parses a command line, from which the job borrows. argv[0] is ignored unless it is a findings_text(). Returns 0,
+ * OPTIONS_HELP, OPTIONS_VERSION or -1. Does not check the kernel, its parameters, and --iterations against the loop,
+ * and loads no plug-ins. If --technique names a plug-in, the technique is technique_elsewhere() until the caller loads
+ * the plug-in. Plug-ins of --candidate are kept as text only. */
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error);
 
-/* Checks a technique's parameters without knowing the loop and the workers. `option`, such as "--technique", begins the
- * error. */
+/* Checks a technique's parameters as far as possible without the loop and the workers. The error begins with `option`,
+ * for example "--technique". */
 int job_check_technique(const struct job *job, const char *option, const struct sched_spec *spec, struct error *error);
 
 void job_take_output(struct job *job, const struct hdss_loop *loop);
@@ -98,5 +102,5 @@ const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_M
 
 const struct options *job_options(void);
 
-/* The caller frees the page for --help. NULL if memory runs out. */
+/* Returns the page for --help, which the caller frees; NULL if memory runs out. */
 char *job_help_text(void);

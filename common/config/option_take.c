@@ -27,7 +27,7 @@ const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEP
     size_t used = 0;
     if (row->accepted != NULL)
         return row->accepted;
-    /* A double holds all integers up to 2^53 and all powers of two exactly. */
+    /* The conversion to double is exact for all bounds: these are integers up to 2^53 or powers of two. */
     number_bound_text((double)row->least, least);
     number_bound_text((double)row->most, most);
     switch (row->kind) {
@@ -105,7 +105,7 @@ int option_take_path(char *path, size_t size, const char *value, struct error *e
 
 int option_take(const struct option_row *row, void *target, const char *value, struct error *error)
 {
-    /* The target may be NULL if apply() does not use it. */
+    /* `target` may be NULL if the row has an apply() that does not use it. */
     unsigned char *member = target != NULL ? (unsigned char *)target + row->offset : NULL;
     const bool given = true;
     int result = 0;

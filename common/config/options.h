@@ -20,16 +20,16 @@
 
 #define OPTIONS_UNKNOWN "unknown option "
 
-/* The user asks for a page. All parsing functions may return these besides 0 and -1. */
+/* The command line has --help or --version. Parsing functions may return these values besides 0 and -1. */
 enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
 
 enum option_kind {
     OPTION_PARSED,
     OPTION_FLAG,
-    OPTION_INTEGER, /* from `least` to `most`, or the word `zero`; the member is an unsigned or a uint64_t */
-    OPTION_SECONDS, /* from 0 to `most`; the member is a uint64_t in nanoseconds */
-    OPTION_CHOICE,  /* the member, an enum or a bool, receives the index of the word in `value` */
-    OPTION_WORD,    /* at least `least` characters; the member is a const char *, borrowed */
+    OPTION_INTEGER, /* an integer from `least` to `most`, or the word `zero`; the member is an unsigned or a uint64_t */
+    OPTION_SECONDS, /* a number of seconds from 0 to `most`; the member is a uint64_t in nanoseconds */
+    OPTION_CHOICE,  /* a word of the list `value`; the member, an enum or a bool, receives its index in the list */
+    OPTION_WORD,    /* a text of at least `least` characters; the member is a const char *, borrowed */
     OPTION_PATH,
     OPTION_TECHNIQUE,
 };
@@ -42,22 +42,23 @@ enum option_scope {
 };
 
 struct option_row {
-    const char *name; /* without dashes; NULL ends the table */
+    const char *name; /* name without dashes; NULL ends the table */
     char letter;
-    /* The value as --help shows it; completion also uses it. "none|power" lists words; "FILE", "FILE.json" and
-     * "PROGRAM" are file names; "SPEC" is a technique, "PLUGIN" a shared object; "[failed]" is optional; "[=PROGRAM]"
-     * is optional and must follow an =. NULL for flags. */
+    /* The value as --help shows it and as completion uses it. "none|power" is a list of words; "FILE", "FILE.json" and
+     * "PROGRAM" are file names; "SPEC" is a technique, "PLUGIN" a shared object. "[failed]" is optional. "[=PROGRAM]"
+     * is optional, too, and must follow an equals sign. NULL for flags. */
     const char *value;
-    const char *accepted; /* for errors: "none, power"; NULL for flags, and if the kind implies it */
+    /* the accepted values for errors, for example "none, power"; NULL for flags, and if the kind implies them */
+    const char *accepted;
     const char *summary;
-    /* Stores the value in `target`. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. The error is empty if `accepted`
-     * says enough. */
+    /* Stores the value in `target`. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. If it leaves the error empty, the
+     * error line consists of `accepted`. */
     int (*apply)(void *target, const char *value, struct error *error);
     enum option_kind kind;
     size_t offset, size;
     uint64_t least, most;
-    const char *zero; /* this word means 0; NULL: no word does */
-    size_t given;     /* offset of a bool in the target that becomes true; 0: none */
+    const char *zero; /* a word that means 0; NULL: there is none */
+    size_t given;     /* offset in the target of a bool that is set to true; 0: there is none */
     unsigned not_for;
 };
 
@@ -80,7 +81,8 @@ struct options {
     const char *usage;
     const char *about;
     struct option_section sections[OPTIONS_SECTIONS_MAX];
-    const char *notes; /* paragraphs after the options, separated by newlines; leading blanks are kept; may be NULL */
+    /* paragraphs that --help shows after the options, separated by newlines; leading blanks are kept; may be NULL */
+    const char *notes;
 };
 
 extern const struct option_row options_common[];
@@ -91,7 +93,7 @@ struct options_reader {
     int argc;
     char *const *argv;
     int at;
-    const char *letters; /* remaining letters of the word before `at`; NULL: none */
+    const char *letters; /* the letters of argv[at - 1] that are not read yet; NULL: none */
     bool operands_only;
 };
 
@@ -102,23 +104,24 @@ struct options_word {
 
 void options_reader_init(struct options_reader *reader, const struct options *options, int argc, char *const *argv);
 
-/* Returns 1 with the next word, 0 at the end, or -1 if an option is unknown, lacks its value, or takes none. */
+/* Returns 1 and the next option or operand, 0 at the end of the line, or -1 if an option is unknown, lacks its value,
+ * or has a value but takes none. */
 int options_next(struct options_reader *reader, struct options_word *word, struct error *error);
 
-/* Stores `value` (NULL for a flag) as the row says. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. The error is empty
- * if option_accepted() says enough. */
+/* Stores `value` (NULL for a flag) in `target` as the row says. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. If it
+ * leaves the error empty, option_accepted() is all that the error line must say. */
 int option_take(const struct option_row *row, void *target, const char *value, struct error *error);
 
 int option_take_path(char *path, size_t size, const char *value, struct error *error);
 
-/* Returns the accepted values for errors, composed in `text` if the row has no such words. */
+/* Returns the accepted values for error lines. If the row has no such text, composes it in `text`. */
 const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEPTED_MAX]);
 
 /* Like option_take(), but the error always names the option and what is accepted. */
 int option_apply(const struct options_word *word, void *target, struct error *error);
 
-/* Parses the whole line. operand() takes each operand and returns the same values as option_take(); if it is NULL,
- * operands are errors. */
+/* Parses the whole command line. operand() takes each operand and returns the same values as option_take(). If
+ * `operand` is NULL, operands are errors. */
 int options_parse(const struct options *options, int argc, char *const *argv, void *target,
                   int (*operand)(void *target, const char *word, struct error *error), struct error *error);
 

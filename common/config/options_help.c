@@ -7,11 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bounds above BOUND_SHOWN_MAX are limits of the implementation; the page does not show them. */
+/* The page does not show bounds above BOUND_SHOWN_MAX, which are limits of the implementation. */
 enum { WIDTH = 79, SUMMARY_COLUMN = 25, SUMMARY_MAX = 1024, BOUND_SHOWN_MAX = 1000000 };
 
-/* Adds and wraps a paragraph, which ends at a newline or at the end of `words`. The first line begins at `column`, the
- * others at `indent`; leading blanks of the paragraph are added to both. Returns the start of the next paragraph. */
+/* Adds and wraps a paragraph of `words`, which ends at a newline or at the end of the text. The first line begins at
+ * `column`, the others at `indent`; if the paragraph begins with blanks, their number is added to both. Returns the
+ * start of the next paragraph. */
 static const char *add_paragraph(struct text *text, const char *words, size_t column, size_t indent)
 {
     size_t lead = strspn(words, " ");
@@ -78,7 +79,8 @@ static void add_usage(struct text *text, const char *usage)
     }
 }
 
-/* Empty lines separate paragraphs, but not consecutive indented ones, which form one example. */
+/* Adds the paragraphs with empty lines between them. There is no empty line between consecutive indented paragraphs,
+ * because these are one example. */
 static void add_notes(struct text *text, const char *notes)
 {
     bool was_indented = false;

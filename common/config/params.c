@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's parameters: see params.h. An error about a value names the kernel, the given text (truncated) and what is
- * accepted. */
+/* A kernel's parameters: see params.h. Error lines about a value name the kernel, the value (truncated if it is long)
+ * and what is accepted. */
 #include "common/config/params.h"
 
 #include "common/config/options.h"
@@ -300,8 +300,8 @@ static int params_check_steps(const struct hdss_kernel *kernel, const struct hds
 
 #define BOUNDARY_MAX (UINT64_C(1) << 30)
 
-/* The last row of a chunk is complete when the first row is N * reach elements ahead, so this product must fit in 64
- * bits. */
+/* In a chunk of n iterations the first row must be n * reach elements ahead before the last row can be complete. A
+ * chunk may be the whole loop, so the product for all iterations must not exceed INT64_MAX. */
 static bool dependencies_are_sound(const struct hdss_loop *loop)
 {
     uint64_t behind, bytes;
@@ -334,7 +334,8 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     return kernel_check_loop(kernel, loop, error);
 }
 
-/* The output of a growing loop must not depend on its length, as an array of records would. */
+/* Refuses an array of records as the output of a loop that grows, because its size would depend on the final length of
+ * the loop. */
 static int params_check_growth(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
     bool can = kernel->grow != NULL && loop->streams > 0 && loop->steps <= 1 && loop->sync == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's parameters: reads and checks their values, and makes text of values. Only this module reads the kernel's
+/* A kernel's parameters: reads and checks their values, and writes values as text. Only this module reads the kernel's
  * table, so all ranks and programs reject the same values with the same errors. */
 #pragma once
 
@@ -17,15 +17,16 @@
 struct kernel_loader {
     /* The kernel stays valid until the process ends. */
     int (*load)(const char *name, const struct hdss_kernel **kernel, struct error *error);
-    /* Makes those checks of kernel->check() that create no files and call no user code. It is called before a
-     * launch. */
+    /* Makes those checks of kernel->check() that create no files and call no user code. Programs call it before they
+     * launch a run. */
     int (*look)(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
-    /* Like load(), but another process loads and describes the kernel, so no user code runs in this one. If that
-     * process cannot load it, ask() fails only if `must` is set. NULL: this process loads kernels. */
+    /* Like load(), but another process loads the kernel and describes it, so no user code runs in this process. If the
+     * other process cannot load the kernel, ask() fails only if `must` is set. If `ask` is NULL, this process loads
+     * kernels itself. */
     int (*ask)(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error);
-    /* Loads a plug-in technique, such as "./mine.so:param=value", for ranks that cut chunks and programs that check a
-     * job. NULL on other ranks, which use technique_elsewhere(). */
+    /* Loads a plug-in technique, such as "./mine.so:param=value". It is set on ranks that cut chunks and in programs
+     * that check a job; on other ranks it is NULL, and they use technique_elsewhere(). */
     int (*technique)(struct sched_spec *spec, const char *text, struct error *error);
 };
 
@@ -43,20 +44,20 @@ bool kernel_param_is_manner(const struct hdss_kernel *kernel, const struct hdss_
 
 const char *kernel_param_accepts(const struct hdss_param *param, char *text, size_t size);
 
-/* Returns the value as text; a real has the fewest digits that restore it. The result is `text` itself, or borrowed
- * from the value. */
+/* Returns the value as text; a real number gets the fewest digits that restore it. The result is `text`, or is borrowed
+ * from `value`. */
 const char *kernel_param_text(const struct hdss_param *param, union hdss_value value, char text[KERNEL_PARAM_TEXT_MAX]);
 
 int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
                     struct error *error);
 
 /* Calls kernel->grow() and updates `*iterations`. Returns 1 if more iterations may follow, 0 if the loop is complete,
- * or -1. */
+ * or -1 on failure. */
 int kernel_grow(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t *iterations,
                 struct error *error);
 
-/* Calls kernel->precedence() if it exists. Afterwards `precedence` is closed or empty. Also fails if iterations wait
- * for each other in a cycle. On failure nothing is owned. */
+/* Calls kernel->precedence() if it exists. Afterwards `precedence` is closed (see precedence.h), or empty if there is
+ * no such function. Fails also if iterations wait for each other in a cycle; if it fails, nothing is owned. */
 struct precedence;
 int kernel_precedence(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                       struct precedence *precedence, struct error *error);

@@ -15,7 +15,8 @@ struct reader {
     const unsigned *ranks;
     unsigned workers;
     double *powers;
-    unsigned next; /* index of the worker that the next line probably names, because most files are sorted */
+    /* index at which the search for the next rank begins: most files are sorted, so this worker comes next */
+    unsigned next;
     unsigned line;
 };
 
@@ -27,7 +28,8 @@ static const char *power_file_take_field(const char *text, char field[FIELD_MAX]
     memcpy(field, text, kept);
     field[kept] = '\0';
     if (kept < length)
-        field[kept - 1] = '~'; /* A number that was truncated must not be valid. */
+        /* The tilde makes a truncated number invalid, so it is never taken for a shorter number. */
+        field[kept - 1] = '~';
     return text + length;
 }
 

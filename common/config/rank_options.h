@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of masters and workers, which take no job. For workers without a supermaster, which take one, see
- * dca_options.h. */
+/* Options of masters and workers. Their command lines have no job. A worker without a supermaster has a job on its
+ * command line: see dca_options.h. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -16,7 +16,7 @@ enum worker_dca { WORKER_DCA_NONE, WORKER_DCA_RMA, WORKER_DCA_TWO_SIDED, WORKER_
 #define WORKER_NODE_TECHNIQUE "fac2"
 
 struct worker_options {
-    double slowdown; /* this many times slower, 1 .. WORKER_SLOWDOWN_MAX */
+    double slowdown; /* for studies: the worker computes this many times slower, 1 .. WORKER_SLOWDOWN_MAX */
     bool loaded;
     unsigned load;
     bool no_threads;
@@ -24,15 +24,16 @@ struct worker_options {
     bool two_counters;
     bool node_technique_given;
     struct sched_spec node_technique;
-    uint64_t break_after; /* iterations between two checks for messages; 0: chosen automatically */
+    uint64_t break_after; /* number of iterations between two checks for messages; 0: chosen automatically */
 };
 
 struct master_options {
-    char join[MASTER_PATH_MAX]; /* ticket of the set that the master joins as a pod; empty: it joins no set */
+    /* path of the ticket of the set that the master joins as a pod; empty: it joins no set */
+    char join[MASTER_PATH_MAX];
     uint64_t patience_ns;
 };
 
-/* These return 0, OPTIONS_HELP, OPTIONS_VERSION or -1. argv[0] is the program's name. */
+/* The parsing functions return 0, OPTIONS_HELP, OPTIONS_VERSION or -1. argv[0] is the name of the program. */
 int master_options_parse(struct master_options *options, int argc, char *const *argv, struct error *error);
 int worker_options_parse(struct worker_options *options, int argc, char *const *argv, struct error *error);
 
@@ -42,12 +43,12 @@ void worker_options_init(struct worker_options *options);
 
 int worker_options_check(const struct worker_options *options, struct error *error);
 
-/* The caller frees these pages for --help. */
+/* Return the pages for --help, which the caller frees. */
 char *master_help_text(void);
 char *worker_help_text(void);
 
-/* Parses a number such as "2.5" from 1 to WORKER_SLOWDOWN_MAX; -1 for anything else. */
+/* Parses a number from 1 to WORKER_SLOWDOWN_MAX, such as "2.5". Returns -1 if the text is anything else. */
 int slowdown_parse(const char *text, double *slowdown);
 
-/* Parses an integer from 0 to WORKER_LOAD_MAX; -1 for anything else. */
+/* Parses an integer from 0 to WORKER_LOAD_MAX. Returns -1 if the text is anything else. */
 int load_parse_count(const char *text, unsigned *load);

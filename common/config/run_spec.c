@@ -20,7 +20,7 @@ void run_spec_init(struct run_spec *spec)
     sched_spec_parse(&spec->thread_technique, RUN_THREAD_TECHNIQUE, NULL);
 }
 
-/* Adds `auto` to the accepted values if the error is about an unknown name. */
+/* If the name of the technique is unknown, the error also lists `auto` among the accepted names. */
 static int refuse_unknown_technique(const char *value, const struct error *reason, struct error *error)
 {
     char name[SCHED_SPEC_TEXT_MAX];

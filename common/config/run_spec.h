@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The run specification: the options of a run that its machines share.
  *
- * The job set-up makes one in each process and does not change it after the first machine has begun. Supermaster,
+ * The job set-up makes one in each process, and does not change it after the first machine has started. Supermaster,
  * masters, workers, the service, simulated clusters and the prediction of techniques borrow it. Values that depend on
  * the loop or on the rank are passed separately. Pure. */
 #pragma once
@@ -26,44 +26,45 @@ enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
     struct sched_spec technique;
-    /* For technique_auto: plug-ins that may also be chosen, and their texts as the user wrote them, borrowed. */
+    /* Plug-ins among which `technique_auto` may also choose, and their texts as the user wrote them, borrowed. */
     struct sched_spec candidate[RUN_CANDIDATES_MAX];
     const char *candidate_text[RUN_CANDIDATES_MAX];
     unsigned candidates;
-    bool technique_auto; /* measurements choose the technique; `technique` is used if no other is better */
+    bool technique_auto; /* HDSS chooses the technique by measurements, and uses `technique` if no other is better */
     bool technique_by_kernel;
-    bool chosen_late; /* technique_auto chooses from measurements of finished chunks, not from probes */
+    bool chosen_late; /* `technique_auto` chooses by measurements of finished chunks, not of probes */
     enum sched_weighting weighting;
-    uint64_t min_chunk;     /* no chunk but the last is smaller; 0 counts as 1 */
-    uint64_t max_chunk;     /* no chunk is larger, whatever the technique says; 0: no limit */
-    unsigned refill_chunks; /* chunks for each worker in one refill, 1 .. RUN_REFILL_CHUNKS_MAX */
+    uint64_t min_chunk;     /* lower bound of the chunk size, except for the last chunk; 0 counts as 1 */
+    uint64_t max_chunk;     /* upper bound of the chunk size for all techniques; 0: no limit */
+    unsigned refill_chunks; /* number of chunks for each worker in one refill, 1 .. RUN_REFILL_CHUNKS_MAX */
     enum run_refill refill;
     enum run_power power;
     enum run_group_by group_by;
     bool masters_compute;
-    /* iterations between two checks for messages on masters that compute; 0: as many as take some 50 us */
+    /* On masters that compute: number of iterations between two checks for messages. 0: as many as take about 50 us. */
     uint64_t break_after;
     enum ask_ahead ask_ahead;
-    unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks held besides the running one, 1 .. RUN_ASK_AHEAD_MAX */
+    /* for ASK_AHEAD_FIXED: number of chunks that a worker holds besides the running one, 1 .. RUN_ASK_AHEAD_MAX */
+    unsigned ask_ahead_chunks;
     enum run_recall recall;
     enum run_copies copies;
-    double verify; /* fraction of iterations that a second worker computes, too; `verify_seed` selects them */
+    double verify; /* fraction of iterations that a second worker also computes; `verify_seed` selects them */
     uint64_t verify_seed;
     enum run_verify_action verify_action;
     enum run_isolate isolate;
-    /* GIVEN: a helper is killed if an iteration takes longer than `timeout_ns`. AUTO: if it takes far longer than
-     * others. */
+    /* RUN_TIMEOUT_GIVEN: a helper is killed if an iteration takes longer than `timeout_ns`. RUN_TIMEOUT_AUTO: a helper
+     * is killed if an iteration takes far longer than others. */
     enum run_timeout timeout;
     uint64_t timeout_ns;
     unsigned threads; /* threads per worker, 1 .. RUN_THREADS_MAX; 0: one per core */
     struct sched_spec thread_technique;
-    /* Synchronization points per chunk of a loop with dependencies. 0: RUN_SYNC_POINTS per worker. */
+    /* Number of synchronization points of each chunk in a loop with dependencies. 0: RUN_SYNC_POINTS per worker. */
     uint64_t sync_points;
     unsigned retries;
-    /* consecutive failures after which a node may be excluded, see --node-failures; 0: never */
+    /* number of consecutive failed tasks after which a node may be excluded (--node-failures); 0: never */
     unsigned node_failures;
     uint64_t drain_ns;
-    uint64_t calculation_ns; /* for studies: delays of the calculation and of the assignment of each chunk */
+    uint64_t calculation_ns; /* for studies: artificial delays for calculating and for assigning each chunk */
     uint64_t assignment_ns;
 };
 
@@ -84,7 +85,7 @@ struct run_spec {
 #define RUN_DRAIN_MAX_S       1000000
 #define RUN_TIMEOUT_MIN_S     0.001
 #define RUN_TIMEOUT_MAX_S     1000000
-#define RUN_TIMEOUT_AUTO_S    60 /* lower bound of --iteration-timeout auto */
+#define RUN_TIMEOUT_AUTO_S    60 /* lower bound of the timeout that --iteration-timeout auto finds */
 
 void run_spec_init(struct run_spec *spec);
 
@@ -93,12 +94,12 @@ int run_spec_set_technique(struct run_spec *spec, const char *value, struct erro
 
 void run_spec_hand_out_singly(struct run_spec *spec);
 
-/* True if workers time some iterations before the loop: for their powers, for measured parameters of the technique, or
- * to choose the technique. */
+/* Returns true if workers time some iterations before the loop. The times are for the workers' powers, for measured
+ * parameters of the technique, or for the choice of the technique. */
 bool run_spec_probes(const struct run_spec *spec);
 
-/* True if the probe must time enough iterations for `swr`, the shortest time divided by the longest, even if iterations
- * are long. pls and `auto` need it. */
+/* Returns true if the probe must time enough iterations for `swr`, the shortest time divided by the longest, even if
+ * each iteration takes long. The technique pls and `auto` need `swr`. */
 bool run_spec_wants_swr(const struct run_spec *spec);
 
 bool run_spec_learns(const struct run_spec *spec);

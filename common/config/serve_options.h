@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a supermaster that serves a set, which accepts jobs while it runs. At the start the other ranks
- * receive its words in place of a job. */
+/* The command line of a supermaster that serves a set, which accepts jobs while it runs. When the set starts, the other
+ * ranks receive this command line in place of a job. */
 #pragma once
 
 #include "common/config/address.h"
@@ -16,17 +16,18 @@
 
 struct serve_options {
     char name[SERVE_NAME_MAX];
-    char state[SERVE_PATH_MAX]; /* folder of the queue and of the output of jobs; empty: it follows from `name` */
+    /* folder of the queue and of the output of jobs; empty: a default that contains `name` */
+    char state[SERVE_PATH_MAX];
     unsigned at_once;
-    uint64_t chunk_time_ns; /* limit for a chunk that keeps other jobs waiting at its worker */
+    uint64_t chunk_time_ns; /* time limit for a chunk while other jobs wait for its worker */
     uint64_t idle_ns;       /* the set ends after this time without a job; 0: never */
     bool resumes;
-    bool after_loss; /* the set was lost and is started again; only used if `resumes` is set */
+    bool after_loss; /* the set is started again after it was lost; used only if `resumes` is set */
     bool forgets;
-    bool group_even; /* an enum run_group_by, as for a job's --group-by */
+    bool group_even; /* the value of --group-by as an enum run_group_by: false: node; true: even */
     struct address http;
     bool listens;
-    struct address listen; /* TCP address for pods, besides a local socket; an empty host: only the local socket */
+    struct address listen; /* TCP address at which pods join; if its host is empty, pods join only by a local socket */
     char metrics_file[SERVE_PATH_MAX];
 };
 
@@ -44,7 +45,8 @@ int serve_parse_listen(const char *value, struct address *address, struct error 
 
 int serve_parse_chunk_time(const char *value, uint64_t *ns);
 
-/* True for letters, digits, '.', '_' and '-' that do not begin with '.', '-' or the prefix of runs, "run-". */
+/* Returns true if the name consists of letters, digits, '.', '_' and '-', and does not begin with '.', '-' or "run-",
+ * the prefix of the names of runs. */
 bool serve_is_name(const char *name);
 
 char *serve_help_text(void);

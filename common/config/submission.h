@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A job as submitted to a set: its command line, and the surroundings that a shell would have provided. */
+/* A job as submitted to a set: its command line, and the folder, umask and environment that a shell would have given
+ * it. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +10,7 @@
 #define SUBMISSION_NAME_MAX   255
 #define SUBMISSION_WORDS_MAX  4096
 #define SUBMISSION_AFTER_MAX  1000
-#define SUBMISSION_PRIORITY   1000 /* priorities range from the negative of this to this */
+#define SUBMISSION_PRIORITY   1000 /* largest priority; the smallest is its negative */
 #define SUBMISSION_WEIGHT_MAX 1000
 #define SUBMISSION_UMASK_MAX  0777
 
@@ -17,17 +18,17 @@
 struct submission {
     char *name;
     int priority;
-    unsigned weight; /* share of the computing time among jobs, 1 .. SUBMISSION_WEIGHT_MAX */
+    unsigned weight; /* weight by which running jobs share the computing time, 1 .. SUBMISSION_WEIGHT_MAX */
     uint32_t *after; /* [after_count] jobs that must finish before this one begins */
     size_t after_count;
-    char **words; /* [word_count] kernel and options, without a program; NULL follows the last one */
+    char **words; /* [word_count] kernel and options, without the name of a program; a NULL follows */
     size_t word_count;
     char *folder;
     unsigned umask;
-    char **environment; /* [environment_count] "NAME=value"; NULL follows the last one */
+    char **environment; /* [environment_count] "NAME=value"; a NULL follows */
     size_t environment_count;
     bool is_open;
-    bool is_attached; /* the job ends with the connection that submitted it, and with the set */
+    bool is_attached; /* the job is cancelled when its client closes the connection or the set ends */
 };
 
 void submission_fini(struct submission *submission);

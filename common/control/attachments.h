@@ -10,8 +10,9 @@ struct attachments;
 
 struct attachments *attachments_new(void (*cancel)(void *context, uint64_t job), void *context);
 
-/* Attaches the job to the client's connection, which then has no idle limit. Returns false on failure. */
+/* Attaches the job to the connection of the client, and removes the idle limit of that connection. Returns false on
+ * failure. */
 bool attachments_add(struct attachments *attachments, struct evhttp_request *request, uint64_t job);
 
-/* Cancels no jobs. NULL is allowed. */
+/* Frees the list without cancelling the jobs. NULL is allowed. */
 void attachments_free(struct attachments *attachments);

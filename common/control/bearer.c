@@ -27,8 +27,8 @@ static bool draw_token(char token[BEARER_LENGTH + 1])
     return true;
 }
 
-/* Replaces a file of an earlier process, because the socket belongs to this process; does not replace folders or follow
- * links. */
+/* Writes the token file. If an earlier process has left a file of that name, it is replaced: that process no longer
+ * serves the socket. Folders are not replaced, and links are not followed. */
 static int write_file(const struct bearer *bearer)
 {
     char line[BEARER_LENGTH + 2];

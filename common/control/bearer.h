@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The token of the control socket over TCP, which replaces the kernel's check of the peer. It is in a file beside the
- * socket, which only the user can read. */
+/* The token that clients of the control socket need over TCP, where the kernel cannot identify the peer's user. The
+ * token is in a file beside the socket, which only the user can read. */
 #pragma once
 
 #include "common/control/socket.h"
@@ -22,5 +22,6 @@ int bearer_put(struct bearer *bearer, const char *socket_path, struct error *err
 
 void bearer_unlink(struct bearer *bearer);
 
-/* `value`: the Authorization header, or NULL; true if it is "Bearer TOKEN". Takes constant time for a given length. */
+/* `value`: the Authorization header of a request, or NULL. Returns true if it is "Bearer TOKEN". The time for the
+ * comparison depends only on the length of `value`. */
 bool bearer_is_shown(const struct bearer *bearer, const char *value);

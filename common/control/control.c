@@ -3,15 +3,15 @@
  * docs/CONTROL.md describes requests and answers.
  *
  * Nothing runs here unless a client has sent something: an unused control socket costs one descriptor in the base. A
- * client delays a chunk by at most some hundred microseconds: the machine is only read and never stepped, answers are
- * small and sent as the client reads them, and clients get a limited share of each turn (door.c). Lists of jobs and
- * submissions are long; they are processed job by job within that share. All submissions of that time are committed to
- * disk with one write before any of them is answered.
+ * client delays a chunk by at most a few hundred microseconds: the machine is only read and never stepped, answers are
+ * small and sent as the client reads them, and all clients together get a limited share of each turn (door.c). Lists of
+ * jobs and submissions of many jobs take longer; they are processed job by job within that share. Submissions that are
+ * processed in the same turn are committed to disk with one write, and answered after it.
  *
- * Access: folder and socket are accessible to the user only (socket.c), and the peer's user is checked. With --http the
- * same service is available at a TCP port, where each request must have the token (bearer.c). If only this machine can
- * connect, the Host header must name it, so that a web page cannot reach the port through the user's browser by DNS
- * rebinding. */
+ * Access: only the user can access the folder and the socket (socket.c), and the kernel tells the user of the peer.
+ * With --http a TCP port offers the same service, but each request must have the token (bearer.c). If only this machine
+ * can connect to the port, the Host header must name this machine, so that a web page cannot reach the port through the
+ * user's browser by DNS rebinding. */
 #include "common/control/control.h"
 
 #include "common/control/attachments.h"
@@ -60,7 +60,7 @@
 #define NO_JOB    "there is no such job, or it ended long ago"
 
 struct waiter {
-    struct evhttp_request *request; /* freed by evhttp with its answer, even if the client is gone */
+    struct evhttp_request *request; /* evhttp frees the request after the answer, even if the client has disconnected */
     uint64_t job;
     enum control_state state;
     bool wants_failures;
@@ -107,7 +107,8 @@ struct control {
     struct event *keep;
     struct event *work;
     struct task *tasks, **tasks_end;
-    struct task *made, **made_end; /* complete answers, sent after the commit of submissions; owned */
+    /* tasks whose answers are complete; the answers are sent after their submissions are committed; owned */
+    struct task *made, **made_end;
     struct waiter *waiters;
     unsigned waiting;
     unsigned unsent;
@@ -724,7 +725,8 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     }
 }
 
-/* A finished job cannot be cancelled, as its state shows. A run always drains. */
+/* Cancelling a finished job has no effect; the answer shows its state. A run can only drain, so `finishes` is ignored
+ * for it. */
 static void answer_delete(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
     const uint64_t id = route->job;
@@ -837,8 +839,8 @@ static int open_port(struct control *control, struct error *error)
     return 0;
 }
 
-/* Recreates the names of socket and token if they were removed: otherwise the set could neither be reached nor ended.
- * If another set has taken the name, this is tried again later. */
+/* If another process has removed the names of the socket and the token, recreates them: without them no client could
+ * reach the set or end it. If another set has taken the name meanwhile, a later call tries again. */
 static void on_keep(evutil_socket_t unused, short what, void *context)
 {
     struct control *control = context;
@@ -938,7 +940,8 @@ static void serve_all_that_comes(struct control *control, struct event *timer)
     event_base_loop(control->base, EVLOOP_NONBLOCK);
 }
 
-/* Answers waiting clients, and clients whose requests are arriving, because clients that wait repeat their requests. */
+/* Answers waiting clients, and also requests that are just arriving: a client that waits sends its request again each
+ * time its wait expires. */
 static void give_last_answers(struct control *control)
 {
     struct event *timer = event_new(control->base, -1, 0, on_late, control);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Doors of the control socket: see door.h.
  *
- * Clients are accepted a few at a time, while there are descriptors that the run does not need. If many clients have
- * sent something, the event loop is interrupted after their share of the turn and continues in a later turn.
+ * A door accepts a few clients at a time, and only while there are descriptors that the run does not need. If clients
+ * have used up their share of a turn, the event loop is interrupted, and their other events are handled in a later
+ * turn.
  *
  * At the user's own socket the kernel identifies the peer before a byte is parsed as HTTP. At a TCP port evhttp reads a
- * whole request before its token can be checked. The number of such clients is limited so that strangers cannot exhaust
- * the memory; no client is accepted while all places are taken. Since evhttp does not report the end of a connection, a
- * place stores descriptor and inode of its connection, and is free after the descriptor is closed or refers to another
- * file. */
+ * whole request before its token can be checked. So that strangers cannot exhaust the memory, a TCP door has PLACES_MAX
+ * places, one for each connection, and accepts no client while all are taken. evhttp does not report the end of a
+ * connection. So a place stores the descriptor and the inode of its connection, and counts as free after the descriptor
+ * is closed or refers to another file. */
 #include "common/control/door.h"
 
 #include "common/control/socket.h"
@@ -35,7 +36,8 @@
 #define ACCEPTS_MAX       8
 #define ACCEPT_PAUSE_US   1000
 #define SHORT_PAUSE_US    200000
-/* Descriptors reserved for the run, and additional ones for clients if the system permits. */
+/* DESCRIPTORS_KEPT: descriptors that are reserved for the run. DESCRIPTORS_MORE: additional descriptors for clients, if
+ * the system permits them. */
 #define DESCRIPTORS_KEPT 128
 #define DESCRIPTORS_MORE 2048
 #define PLACES_MAX       64
@@ -58,7 +60,7 @@ struct door {
     unsigned accepted;
     struct place places[PLACES_MAX];
     struct event *place_newest;
-    struct bufferevent *newest; /* accepted client without a place; holds a reference; may be NULL */
+    struct bufferevent *newest; /* the latest accepted client, until it gets a place; holds a reference; may be NULL */
 };
 
 void door_set_timer(struct event *timer, long us)
@@ -81,7 +83,7 @@ bool door_rest(struct door_share *share)
     return false;
 }
 
-/* Runs before evhttp reads the input. */
+/* Disconnects a client of another user before evhttp reads what it has sent. */
 static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *context)
 {
     struct bufferevent *client = context;
@@ -208,7 +210,8 @@ static void on_accept_error(struct evconnlistener *listener, void *context)
     pause_accepting(door, SHORT_PAUSE_US);
 }
 
-/* Runs after evhttp, which sets the descriptor of a client only after its creation callback. */
+/* Gives the latest client its place. This runs after evhttp has handled the new connection, because evhttp sets the
+ * descriptor only after it has called new_client(). */
 static void on_place_newest(evutil_socket_t unused, short what, void *context)
 {
     struct door *door = context;

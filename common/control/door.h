@@ -22,10 +22,11 @@ struct door_share {
 
 void door_set_timer(struct event *timer, long us);
 
-/* Have clients used up their share of this turn? If so, interrupts the event loop; remaining events wait. */
+/* If clients have used up their share of this turn, interrupts the event loop and returns true; other events then wait
+ * for the next turn. */
 bool door_rest(struct door_share *share);
 
-/* A client that reads nothing of a long answer for this time is disconnected. */
+/* A client is disconnected if an answer is pending and the client reads nothing for this time. */
 #define DOOR_STUCK_S 10
 
 enum door_kind {
@@ -43,30 +44,32 @@ struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
  * false. */
 bool door_move(struct door *door, int fd);
 
-/* Returns 0, or 401 or 403 with a text. */
+/* Checks whether the client may send this request. Returns 0 if so; otherwise the HTTP status 401 or 403, and a
+ * text. */
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
                  const char **text);
 
 struct door_stay {
-    size_t untaken; /* how many bytes of its answer the client has not read; initially 0 */
+    size_t untaken; /* number of bytes of its answer that the client had not read at the last check; initially 0 */
     unsigned idle_ms;
 };
 
-/* Keeps the client connected, without reading its input, until door_end(), or door_let_go() after door_takes()
- * fails. */
+/* Keeps the client connected, without reading further requests. Ends with door_end(), or with door_let_go() if
+ * door_takes() has returned false. */
 void door_let_stay(struct evhttp_request *request);
 
-/* Checks a client of door_let_stay(); must be called every `turn_ms`. Returns false if the client is gone, or if it has
- * read nothing of a pending answer for DOOR_STUCK_S. A late check counts as one turn, because clients were not stuck
- * while the server itself was stopped. */
+/* Checks a client that was passed to door_let_stay(); must be called every `turn_ms`. Returns false if the client has
+ * disconnected, or if an answer is pending and the client has read nothing for DOOR_STUCK_S. If this process was
+ * stopped and the check is late, only one turn is counted against the client. */
 bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms);
 
-/* Pending data are sent, within DOOR_STUCK_S; then the client may send further requests. */
+/* Sends pending data, for at most DOOR_STUCK_S. After that the client may send further requests. */
 void door_end(struct evhttp_request *request);
 
 void door_let_go(struct evhttp_request *request);
 
-/* Accepts all pending clients at once; called after `is_whole` was set. NULL is allowed. */
+/* Accepts all clients that are waiting to connect. `is_whole` of the share must have been set, so that accepting has no
+ * limit. NULL is allowed. */
 void door_admit_all(struct door *door);
 
 void door_free(struct door *door);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Server-sent events: see events.h.
  *
- * While there are subscribers, one event is composed ten times a second for all of them, job by job within the share of
- * clients, so that 64 jobs delay no chunk. It is sent if it differs from the previous event. A subscriber has at most
- * one unread event: until it has read that, it is skipped, and then gets the latest event. So a slow subscriber costs
- * no memory beyond one event and always sees the present state. A subscriber that reads nothing is disconnected. */
+ * While there are subscribers, one event is composed ten times a second for all of them. It is composed job by job
+ * within the share of clients, so even an event about 64 jobs does not delay chunks. An event is sent if it differs
+ * from the previous one. A subscriber has at most one unread event: as long as it has not read that event, it gets no
+ * other; then it gets the latest. So a slow subscriber costs no memory beyond one event, and always sees the present
+ * state. A subscriber that reads nothing is disconnected. */
 #include "common/control/events.h"
 
 #include "common/os/clock.h"
@@ -19,7 +20,7 @@
 #define SUBSCRIBERS_MAX 16
 #define EVENT_MAX       196608u
 #define INTERVAL_NS     UINT64_C(100000000)
-/* After this time without an event a comment is sent, which shows that the connection is alive. */
+/* If nothing was sent for this time, a comment line is sent to show that the connection is alive. */
 #define QUIET_NS UINT64_C(15000000000)
 
 #define STATUS_OK 200
@@ -104,7 +105,8 @@ static void complete_event(struct events *events)
     events->version++;
 }
 
-/* Either may be NULL. Adding "" before a buffer reference corrupts libevent 2.1.12. */
+/* `line` or `text` may be NULL; an empty line must not be used instead, because adding "" before a buffer reference
+ * corrupts libevent 2.1.12. */
 static void send_shared(struct subscriber *subscriber, const char *line, struct evbuffer *text)
 {
     struct evbuffer *piece = evbuffer_new();
@@ -230,7 +232,8 @@ void events_free(struct events *events)
 {
     if (events == NULL)
         return;
-    for (unsigned i = 0; i < events->subscriber_count; i++) /* Other requests are freed with their connections. */
+    /* Ends the requests that have lost their connection. The others are freed with their connections. */
+    for (unsigned i = 0; i < events->subscriber_count; i++)
         if (evhttp_request_get_connection(events->subscribers[i].request) == NULL)
             evhttp_send_reply_end(events->subscribers[i].request);
     if (events->tick != NULL)

@@ -13,26 +13,27 @@
 struct evhttp_request;
 struct events;
 
-/* Source of events: functions without side effects. The caller owns the returned objects. */
+/* The functions from which events are composed. They have no side effects. The caller owns the returned objects. */
 struct events_source {
     void *context;
     json_t *(*session)(void *context);
     size_t (*running)(void *context, uint64_t ids[METRICS_JOBS_MAX]);
-    /* Without command line and dependencies, which may be long. NULL if the job is gone or memory runs out. */
+    /* Describes a job without its command line and dependencies, which may be long. Returns NULL if there is no such
+     * job or memory runs out. */
     json_t *(*job)(void *context, uint64_t id);
 };
 
-/* No timer runs without subscribers. `share` is borrowed. */
+/* `share` is borrowed. As long as there are no subscribers, no timer runs. */
 struct events *events_new(struct door_share *share, const struct events_source *source);
 
-/* Answers the request with events until events_end(). If there are too many subscribers, does not answer it and returns
- * false. */
+/* Answers the request with events until events_end(). If there are too many subscribers, returns false without an
+ * answer. */
 bool events_subscribe(struct events *events, struct evhttp_request *request);
 
-/* Sends the final state to all subscribers. `on_sent` is called for each of them after it has read it or has left,
- * possibly before this function returns. Returns the number of calls to expect. */
+/* Sends the final state to all subscribers. Calls `on_sent` for each subscriber after it has read that state or has
+ * disconnected; some calls may come before this function returns. Returns the total number of calls. */
 unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request *request, void *context),
                     void *context);
 
-/* Must be called before the doors, which end the connections, are freed. NULL is allowed. */
+/* Must be called before the doors are freed, because the doors end the connections. NULL is allowed. */
 void events_free(struct events *events);

@@ -13,11 +13,11 @@
 #define ITEMS_AT_ONCE_MAX 1000000000000
 
 struct items {
-    char *text; /* [bytes] the rows as lines of a list for the kernel exec; owned */
+    char *text; /* [bytes] the rows to add, as lines of a task list of the kernel exec; owned */
     size_t bytes;
     uint64_t rows, iterations;
     bool has_rows, has_iterations;
-    bool is_total; /* `iterations` is the total that the job is to have, including those added before */
+    bool is_total; /* `iterations` is the total that the job is to have, not the number to add */
     bool ends;
 };
 

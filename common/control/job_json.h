@@ -18,7 +18,7 @@ enum control_state {
     CONTROL_DRAINING,
     CONTROL_DONE,
     CONTROL_FAILED,
-    CONTROL_CANCELLED, /* ended after a drain of any origin */
+    CONTROL_CANCELLED, /* the job drained and then ended, whatever caused the drain */
 };
 
 struct control_counts {
@@ -42,7 +42,8 @@ struct control_job {
     struct progress progress;
     struct pace_band band;
     uint64_t failed;
-    struct control_counts counts; /* only for metrics; set if the job runs, and always for the job of a run */
+    /* used only for metrics; set while the job runs, and for the job of a run also afterwards */
+    struct control_counts counts;
     const char *technique;
     const char *topology;
     const char *output;
@@ -55,8 +56,8 @@ struct control_job {
     bool is_open;
     const uint32_t *after;
     size_t after_count;
-    uint64_t cancelled_by;          /* job in `after` that caused the cancellation; 0: none */
-    time_t submitted, began, ended; /* 0: not yet */
+    uint64_t cancelled_by;          /* the job of `after` whose end cancelled this one; 0: none */
+    time_t submitted, began, ended; /* 0: this has not happened yet */
 };
 
 struct metrics_counts {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The metrics of a run or set in a file, rewritten regularly for Prometheus' node-exporter, whose textfile collector
- * reads files ending in .prom. If Prometheus already scrapes the nodes of a cluster, it thus sees runs without an open
- * port, including runs too short to be scraped.
+/* The metrics of a run or set in a file that is rewritten regularly. The textfile collector of Prometheus'
+ * node-exporter reads files that end in .prom. So Prometheus, if it already scrapes the nodes of a cluster, also sees
+ * runs that have no open port, and runs that end before the next scrape.
  *
- * A timer in the event base of the rank composes the text between two turns: some 50 us for a run, half a millisecond
- * for a set with 64 jobs. The machines are not involved. A thread writes the text, because a busy disk can delay the
- * renaming of a file by a third of a second and chunks must not wait for it. The thread does not use MPI. A text that
- * is still unwritten when the next one is ready is dropped.
+ * A timer in the event base of the rank composes the text between two turns: this takes about 50 us for a run, and half
+ * a millisecond for a set with 64 jobs. The machines are not involved. A thread writes the text, because renaming the
+ * file can take a third of a second on a busy disk and chunks must not wait for it. The thread does not use MPI. If a
+ * text is still unwritten when the next one is ready, it is dropped.
  *
- * Files are replaced by renaming, so readers never see a part. If the file cannot be written at the start, this is an
- * error; later the run continues, and the last file remains, with its age in its modification time.
+ * Files are replaced by renaming, so readers never see a part. If the first file cannot be written, this is an error;
+ * if a later one cannot, the run continues, and the last file remains, with its age in its modification time.
  *
- * The path is made absolute at the start, because the supermaster of a set changes to the folders of its jobs. */
+ * The path is made absolute at the start, because the supermaster of a set changes its working directory to the folders
+ * of its jobs. */
 #include "common/control/metrics_file.h"
 
 #include "common/os/files.h"

@@ -7,7 +7,7 @@
 
 #define METRICS_FILE_EVERY_MS 10000
 
-/* All pointers are borrowed while the file exists; `path` is copied. */
+/* All pointers are borrowed as long as the struct metrics_file exists, except `path`, which is copied. */
 struct metrics_file_setup {
     struct event_base *base;
     const char *path;
@@ -20,9 +20,10 @@ struct metrics_file_setup {
 
 struct metrics_file;
 
-/* Writes the first text and starts a thread for the others. struct introduction must announce the thread. */
+/* Writes the first text, and starts a thread that writes the others. The caller must have set `has_threads` in its
+ * struct introduction. */
 struct metrics_file *metrics_file_new(const struct metrics_file_setup *setup, struct error *error);
 
-/* Writes the last text, with the run's exit status, and waits for the disk. Must be called before the base is freed.
- * NULL is allowed. */
+/* Writes the last text, with the exit status of the run, and waits until it is on disk. Must be called before the base
+ * is freed. NULL is allowed. */
 void metrics_file_free(struct metrics_file *file, int status);

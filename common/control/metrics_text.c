@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL_MAX 256 /* bytes; longer values are truncated */
+#define LABEL_MAX 256 /* in bytes; longer values are truncated */
 
 enum family_type { FAMILY_GAUGE, FAMILY_COUNTER, FAMILY_INFO };
 
@@ -50,7 +50,7 @@ static void begin_family(struct writer *writer, const char *name, enum family_ty
         text_add(&writer->text, "# UNIT %s %s\n", name, unit);
 }
 
-/* NULL counts as empty. Control characters, and bytes of invalid UTF-8, become '?'. */
+/* Adds a label. A NULL value counts as empty. Control characters, and bytes that are not valid UTF-8, become '?'. */
 static void add_label(struct writer *writer, const char *before, const char *name, const char *value)
 {
     value = value != NULL ? value : "";
@@ -123,7 +123,7 @@ static void add_session(struct writer *writer, const struct metrics *metrics)
     add_state(writer, "hdss_jobs_ended", FAMILY_COUNTER, CONTROL_CANCELLED, counts->cancelled);
 }
 
-/* Returns the value of a family for a job; negative: no sample. */
+/* Returns the value of a metric for a job; negative: the job has no sample of this metric. */
 typedef double job_value(const struct control_job *job);
 
 static double job_total(const struct control_job *job)

@@ -21,7 +21,7 @@ struct metrics {
     const struct control_session *session;
     struct metrics_counts counts;
     unsigned masters, workers;
-    const struct control_job *jobs; /* [job_count] running jobs; for a run always its job */
+    const struct control_job *jobs; /* [job_count] the running jobs of a set, or the job of a run in any state */
     size_t job_count;
 };
 

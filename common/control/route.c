@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of the control socket: see route.h. Only this file and evhttp parse input of clients. */
+/* Paths of the control socket: see route.h. Apart from evhttp, only this file parses paths that clients send. */
 #include "common/control/route.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #define CONTROL_WAIT_MAX_S 30
 
-/* Limit of entries in one list, and of entries examined for it. */
+/* Limit for the entries of one list, and for the jobs that are examined for one list. */
 #define CONTROL_LIST_MAX 10000
 
 enum control_place {
@@ -37,13 +37,13 @@ struct control_route {
     uint64_t pod;
     unsigned wait_s;
     bool finishes;
-    /* Where the answer starts: an ID for CONTROL_JOBS, an index for CONTROL_RANKS and CONTROL_FAILURES, a byte for
-     * CONTROL_OUTPUT; default 0. */
+    /* Where the answer starts: the number of a job for CONTROL_JOBS, an index for CONTROL_RANKS and CONTROL_FAILURES, a
+     * byte offset for CONTROL_OUTPUT. The default is 0. */
     uint64_t from;
-    uint64_t limit; /* 0: the default */
+    uint64_t limit; /* limit of entries; 0: the default */
     enum control_wanted wanted;
     enum control_stream stream;
 };
 
-/* Parses path and query of a request. Returns 0, or the status 400 or 404 with an error. */
+/* Parses the path and query of a request. Returns 0, or the HTTP status 400 or 404 with an error. */
 int control_route_read(struct control_route *route, const char *uri, struct error *error);

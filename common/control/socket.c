@@ -26,9 +26,9 @@
 #include <unistd.h>
 
 #define BACKLOG 16
-/* Sockets that never got their name are removed at this age, in seconds. */
+/* Age in seconds after which a socket that still has its temporary name is removed. */
 #define UNNAMED_MAX_S 600
-/* Number of attempts to create a folder that the last run may remove at the same time. */
+/* Number of attempts to create a socket in the folder: another run may remove the empty folder at the same time. */
 #define MAKES_MAX     3
 #define NAME_IS_TAKEN (-2)
 
@@ -65,7 +65,7 @@ void control_folders(struct control_folders *folders)
 
 static bool is_on_shared_file_system(int folder)
 {
-    /* NFS, Lustre, GPFS, BeeGFS, Ceph, SMB 1 and later */
+    /* the types of NFS, Lustre, GPFS, BeeGFS, Ceph, SMB 1, and SMB 2 or later */
     static const unsigned shared[] = {0x6969, 0x0bd00bd0, 0x47504653, 0x19830326, 0x00c36400, 0xff534d42, 0xfe534d42};
     struct statfs system;
     if (fstatfs(folder, &system) < 0)
@@ -110,7 +110,7 @@ static int socket_address(struct sockaddr_un *address, const char *path)
     return 0;
 }
 
-/* The mode is set before the socket has a name, so no other mode is ever visible. */
+/* The mode of the socket is set before it gets its name, so nobody can open it with another mode. */
 static int bind_and_listen(const char *path)
 {
     struct sockaddr_un address;
@@ -192,7 +192,8 @@ int control_connect(const char *path)
     return -1;
 }
 
-/* A full backlog also means that a process listens. */
+/* Only a refused connection means that nothing listens. If the backlog is full, connecting fails, too, but a process
+ * listens. */
 static bool is_served(const char *path)
 {
     const int fd = control_connect(path);

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #define CONTROL_PATH_MAX 108
-/* Without the ending, with NUL. */
+/* Limit for the name of a socket without the ending .sock, but with the NUL. */
 #define CONTROL_NAME_MAX     64
 #define CONTROL_ENDING       ".sock"
 #define CONTROL_TOKEN_ENDING ".token"
@@ -21,35 +21,36 @@ struct control_folders {
 };
 
 struct control_socket {
-    int fd; /* listening socket, owned by the function that takes it; -1: none */
+    int fd; /* the listening socket; the function that serves it takes ownership; -1: none */
     char path[CONTROL_PATH_MAX];
     dev_t device;
     ino_t inode;
 };
 
-/* Lists the possible folders, the preferred folder first; they need not exist. */
+/* Lists the folders in which sockets may be, in the order in which they are tried; they need not exist. */
 void control_folders(struct control_folders *folders);
 
-/* Opens the folder, but follows no link; `make`: creates it. Returns a descriptor. Fails if the folder is missing (the
- * error is empty) or not private to the user. */
+/* Opens the folder and returns its descriptor; does not follow a link. `make`: creates the folder if it is missing.
+ * Fails if the folder is missing (with an empty error), or not private to the user. */
 int control_folder_open(const char *path, bool make, struct error *error);
 
-/* Creates the socket NAME.sock in the first usable folder and listens. Removes abandoned sockets. */
+/* Creates the socket NAME.sock in the first usable folder and listens. Removes sockets at which no process listens any
+ * more. */
 int control_listen(struct control_socket *made, const char *name, struct error *error);
 
-/* False if the name was removed or replaced, so that no client can connect. */
+/* Returns true if the socket still has its name. If the name was removed or replaced, no client can connect. */
 bool control_is_named(const struct control_socket *made);
 
-/* Also removes the folder if it is empty. */
+/* Removes the name of the socket, and the folder if it is then empty. */
 void control_unlink(struct control_socket *made);
 
-/* -1 with errno; ECONNREFUSED means that the socket was abandoned. */
+/* Returns a connected socket, or -1 with errno. ECONNREFUSED means that no process listens any more. */
 int control_connect(const char *path);
 
-/* Calls `each` with path and name (without ending) of each socket that is served. Removes abandoned ones. */
+/* Calls `each` with path and name (without ending) of each socket at which a process listens. Removes the others. */
 void control_each(void (*each)(void *context, const char *path, const char *name), void *context);
 
-/* Does not connect, so it includes abandoned sockets. */
+/* Like control_each(), but does not try to connect, so it also calls `each` for sockets at which no process listens. */
 void control_each_unasked(void (*each)(void *context, const char *path, const char *name), void *context);
 
 void control_clear(void);

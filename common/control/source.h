@@ -22,57 +22,62 @@ enum refusal {
     REFUSAL_FULL,
 };
 
-/* Answers queries and receives requests. A run has only job 1, and none of the functions after `set`. */
+/* Functions that answer queries and receive requests. A run has only job 1, and no `set`; of the functions after `set`
+ * it may have only `pod` and `leave`. */
 struct control_source {
     void *context;
-    /* Fills in the job with number job->id, or sets job->id to 0. For a run, the caller sets `status` and final
-     * state. */
+    /* Describes the job with number job->id. If there is none, sets job->id to 0. For a run, the caller sets `status`
+     * and the final state. */
     void (*tell)(void *context, struct control_job *job);
     void (*drain)(void *context);
-    /* Describes rank number `place` of the job. Returns false if there is none, or the job does not run. */
+    /* Describes rank number `place` of the job. Returns false if there is no such rank, or if the job does not run. */
     bool (*rank)(void *context, uint64_t job, uint64_t place, struct rank_figures *rank);
-    /* Describes failed iteration number `place` and following ones of the same reason. Returns false if there is
-     * none. */
+    /* Describes the failed iteration with number `place`, and the ones after it that failed for the same reason.
+     * Returns false if there is none. */
     bool (*failure)(void *context, uint64_t job, uint64_t place, struct failure_figures *failure);
 
     const struct address *http;
     struct error *error;
 
     const char *set;
-    /* Returns the number of the first job after `id`; 0: none. */
+    /* Returns the lowest job number above `id`; 0: there is none. */
     uint64_t (*next)(void *context, uint64_t id);
-    /* `finishes`: after the running iterations of the job. */
+    /* Cancels a job. `finishes`: the iterations that are running are finished first. */
     void (*cancel)(void *context, uint64_t id, bool finishes);
-    /* Accepts a job and takes over its submission, or refuses with an error; the caller then keeps the submission. */
+    /* Accepts a job and takes ownership of `submission`. If it refuses the job, returns the reason with an error, and
+     * the caller keeps `submission`. */
     enum refusal (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
-    /* Adds items to an open job; returns its number of items and whether it is closed, or refuses with one line. If
-     * `items` has a total, that is replaced by the number of iterations added. */
+    /* Adds items to an open job; `*count`: its number of items afterwards; `*is_complete`: whether the job is complete.
+     * If it refuses, returns the reason with an error. If items->is_total is set, changes items->iterations from the
+     * total to the number that was added. */
     enum refusal (*add)(void *context, uint64_t id, struct items *items, uint64_t *count, bool *is_complete,
                         struct error *error);
-    /* Writes all accepted jobs and items to disk. On failure the items are discarded. */
+    /* Writes all accepted jobs and items to disk. If this fails, the items are removed again. */
     int (*commit)(void *context, struct error *error);
-    /* Opens the output of the job so far; the caller closes it. -1: there is none. */
+    /* Opens what the job has written so far, and returns a descriptor, which the caller closes; -1: there is no
+     * output. */
     int (*output)(void *context, uint64_t id, enum control_stream stream);
     void (*close)(void *context);
-    /* Lists at most METRICS_JOBS_MAX running jobs, and returns how many. */
+    /* Counts the jobs, and lists the numbers of at most METRICS_JOBS_MAX running jobs in `running`. Returns how many it
+     * has listed. */
     size_t (*count)(void *context, struct metrics_counts *counts, uint64_t *running);
-    /* Describes pod number `place`. Returns false if there is none. NULL: pods cannot join. */
+    /* Describes pod number `place`. Returns false if there is no such pod. `pod` is NULL if pods cannot join. */
     bool (*pod)(void *context, uint64_t place, struct pod_figures *pod);
-    /* Tells the pod whose master has this rank to leave; `finishes`: after running iterations. Returns false if there
-     * is no such pod. */
+    /* Tells the pod whose master has rank `rank` to leave. `finishes`: its running iterations are finished first.
+     * Returns false if there is no such pod. */
     bool (*leave)(void *context, uint64_t rank, bool finishes);
     unsigned masters, workers;
     const char *pods_file;
 };
 
-/* Returns a session that starts now. It has the name of the set, or run-PID without a set; the name is written to
- * `name`, which the session borrows. No TCP port is set. */
+/* Returns a session that starts now, without a TCP port. Its name is that of the set or, for a run, run-PID. The name
+ * is written to `name`, which the session borrows. */
 struct control_session control_source_session(const struct control_source *source, const char *version,
                                               char name[CONTROL_NAME_MAX]);
 
 void control_session_end(struct control_session *session, int status);
 
-/* Returns false if there is no such job. */
+/* Describes the job with number `id` in `job`. Returns false if there is none. */
 bool control_source_tell(const struct control_source *source, const struct control_session *session, uint64_t id,
                          struct control_job *job);
 
@@ -81,6 +86,6 @@ size_t control_source_count(const struct control_source *source, const struct co
 
 void control_source_count_ranks(const struct control_source *source, unsigned *masters, unsigned *workers);
 
-/* The caller frees the text. */
+/* Returns the metrics as text, which the caller frees. */
 char *control_source_metrics(const struct control_source *source, const struct control_session *session,
                              enum metrics_format format);

@@ -8,12 +8,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Missing fields get the documented defaults. On failure nothing is owned. */
+/* Reads a submission. Missing fields get the defaults of docs/CONTROL.md. If it fails, nothing is owned. */
 int submission_read(struct submission *submission, const json_t *object, struct error *error);
 
-/* Reads the body of a request, a submission or an array of them, without checking the elements. Returns an array in
- * either case, owned by the caller, or NULL with an error. */
+/* Parses the body of a request, which is a submission or an array of submissions, and does not check the submissions.
+ * Returns an array in both cases, which the caller owns, or NULL with an error. */
 json_t *submissions_of_body(const char *bytes, size_t size, bool *is_array, struct error *error);
 
-/* The caller owns the result. */
+/* Returns the submission as JSON, which the caller owns. */
 json_t *submission_json(const struct submission *submission);

@@ -20,7 +20,8 @@ static int listen_at(const struct addrinfo *found)
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (found->ai_family == AF_INET6) /* [::] includes IPv4, regardless of the system's default. */
+    /* The address [::] then also accepts IPv4, whatever the default of the system is. */
+    if (found->ai_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
@@ -46,7 +47,9 @@ const char *tcp_look_up(const struct address *address, bool listens, struct addr
     const char *host = address->host;
     char port[8];
     snprintf(port, sizeof port, "%u", (unsigned)address->port);
-    if (is_one_file()) { /* The C library would load modules to resolve names. */
+    /* A static single-file build resolves only numbers and localhost: for other names the C library would have to load
+     * modules. */
+    if (is_one_file()) {
         wanted.ai_flags |= AI_NUMERICHOST;
         host = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
     }

@@ -9,9 +9,11 @@
 
 struct addrinfo;
 
-/* Resolves an address with getaddrinfo(), to listen or to connect. Returns NULL with `found`, owned by the caller, or
- * the reason of the failure. A static single-file build (deploy/one) resolves only numbers and localhost. */
+/* Resolves an address with getaddrinfo(). `listens`: the caller will listen at the address, not connect to it. Returns
+ * NULL and sets `*found`, which the caller owns; on failure returns the reason. A static single-file build (deploy/one)
+ * resolves only numbers and localhost. */
 const char *tcp_look_up(const struct address *address, bool listens, struct addrinfo **found);
 
-/* Listens at the address and sets its actual port. Returns the socket, owned by the caller, or -1. */
+/* Listens at the address. If the system has chosen the port, writes that port to `address`. Returns the socket, which
+ * the caller owns, or -1. */
 int tcp_listen(struct address *address, struct error *error);

@@ -26,7 +26,8 @@
 #include <stdlib.h>
 
 struct master_job {
-    struct announcement announcement; /* has the words and the environment of a job of a set; owned */
+    /* the announcement of a job of a set, with its command line and environment; owned */
+    struct announcement announcement;
     struct surroundings surroundings;
     struct machine machine;
     struct effects effects;
@@ -135,8 +136,8 @@ static void close_trace(struct master_job *job)
             job->error.text);
 }
 
-/* Prints a failed sync unless the supermaster was told of a problem: a sync after the last report fails too late for
- * that. */
+/* If a sync failed and the supermaster was told of no problem, prints the failure here: the sync after the last report
+ * fails too late to be told. */
 static int check_sync(struct master_job *job, int status)
 {
     if (job->sync_error.text[0] == '\0' || job->master.problem.text[0] != '\0')
@@ -180,7 +181,7 @@ static void init_effects(struct master_job *job)
                                     .assignment_ns = job->setup.job.spec.assignment_ns};
 }
 
-/* The supermaster prints this refusal too, but perhaps on another machine. */
+/* Prints why this pod is unfit for the job. The supermaster prints this, too, but perhaps on another machine. */
 static void say_unfit(const struct master_job *job)
 {
     if (job->master.unfit.text[0] != '\0' && job->setup.job.await_pods == 0)

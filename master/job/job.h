@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A master's part of a job: its state machine and its output file. A plain run has one, a master of a set one for each
- * job. */
+/* A master's part of a job: its state machine and its output file. In a plain run a master has one such part; in a set
+ * it has one for each job. */
 #pragma once
 
 #include "common/machine/topology.h"

@@ -27,7 +27,8 @@ static int elastic_fail(const struct elastic *elastic, int status, const char *t
     return status;
 }
 
-/* Makes the ticket's absolute path and its folders. Fails if there is a file that is not a ticket. */
+/* Makes the path of the ticket absolute, and creates its folders. Fails if the path names a file that is not a
+ * ticket. */
 static int make_place(const char *given, char path[PATH_MAX], struct error *error)
 {
     struct ticket earlier;
@@ -159,8 +160,8 @@ static int announce(struct elastic *elastic)
     return led_job_announce(elastic->led, elastic->link, ELASTIC_JOB, &about, true);
 }
 
-/* Sends pods away that cannot take part, because there is no other job for them; each has printed why. Pods that the
- * run itself started stay, because their launcher would report each end. */
+/* Sends away pods that cannot take part in the job, because there is no other job for them. Each pod has printed the
+ * reason. Pods that the run itself has started stay: if such a pod ended early, its launcher would report an error. */
 static void send_unfit_away(struct elastic *elastic)
 {
     unsigned rank;

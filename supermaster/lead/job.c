@@ -47,7 +47,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Time limit for each query of a kernel. The whole set stands still during a query. */
+/* Time limit for each query of a kernel in a set. During a query all jobs of the set stand still. */
 #define ASK_IN_SET_NS UINT64_C(10000000000)
 
 struct share {
@@ -79,7 +79,8 @@ struct led_job {
     char **environment;
     struct asker *asker; /* only in a set; owned */
     struct led_number number;
-    /* option for the other ranks; empty if they find the same name */
+    /* option --output=FILE that is added to the words of the other ranks; empty if these ranks find the same name
+     * themselves */
     char output_word[sizeof "--output=" + JOB_PATH_MAX];
     int argc;
     char **argv;
@@ -89,7 +90,7 @@ struct led_job {
     struct pace pace;
     unsigned said[FAULT_KINDS];
     bool failure_said;
-    unsigned *costs_ranks; /* [costs_count] ranks of the workers that write costs; owned */
+    unsigned *costs_ranks; /* [costs_count] ranks of the workers that write files of costs; owned */
     unsigned costs_count;
     struct trace_spool spool;
     struct trace trace;
@@ -214,7 +215,7 @@ static void enter(const struct led_job *led)
     umask(led->mask);
 }
 
-/* Returns the previous environment, which the caller must restore. */
+/* Sets the environment of the job. Returns the previous environment, which the caller must restore. */
 static char **enter_environment(const struct led_job *led)
 {
     char **before = environ;
@@ -272,7 +273,7 @@ static int init_machine(struct led_job *led)
     return result;
 }
 
-/* The ranks are copied, because the topology is released before the trace is made. */
+/* Opens the trace and copies the ranks, because the topology is released before the trace is written. */
 static int open_trace(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -291,7 +292,7 @@ static int open_trace(struct led_job *led)
     return trace_spool_open(&led->spool, root->setup.job.trace, topology->supermaster, &clock, &root->error);
 }
 
-/* Returns 0, -1 for wrong use, or RESULTS_NO_ROOM. */
+/* Returns 0, -1 if the command line is wrong, or RESULTS_NO_ROOM. */
 static int open_files(struct led_job *led)
 {
     int created = root_create_files(&led->root);
@@ -308,8 +309,8 @@ static unsigned count_launched_workers(const struct topology *topology)
     return launched;
 }
 
-/* Verification needs two workers for each master. Pods are exempt: the report counts iterations for which there was no
- * second worker. */
+/* For verification each master needs two workers. Pods are exempt: if a pod has no second worker, the report counts its
+ * iterations as unverified. */
 static int check_verify_lineup(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -356,8 +357,8 @@ static bool is_output_there(const char *output)
     return false;
 }
 
-/* Inserts the job's number before the ending of the default output name. Also inserts the name of the set if the output
- * of another set may have the same name. */
+/* Inserts the number of the job before the ending of the default output name. If a file of that name may belong to
+ * another set, also inserts the name of the set. */
 static void number_output(struct led_job *led)
 {
     struct job *job = &led->root.setup.job;
@@ -594,7 +595,8 @@ static int store(void *context, const struct part *part, const void *data, uint6
     struct led_job *led = context;
     struct root *root = &led->root;
     enter(led);
-    /* If there are masters, the file is opened only for results of pods, or of workers whose master was lost. */
+    /* If there are masters, they write most results. Then the supermaster opens the file only when it must write
+     * results of pods, or of workers whose master was lost. */
     if (!root->sink_open && root_open_sink(root) < 0) {
         *error = root->error;
         return -1;
@@ -761,7 +763,7 @@ char **led_job_words(const struct led_job *led, int *count)
         .plugin_traits = setup->job.plugin != NULL ? technique_traits(setup->job.spec.technique.technique) : 0,
     };
     char **before = enter_environment(led);
-    /* Without this digest each rank computes its own. */
+    /* If `has_inputs` is false, each rank computes the digest of its inputs itself. */
     found.has_inputs = job_setup_inputs(setup, &found.inputs, NULL) == 0 && found.inputs != 0;
     environ = before;
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
@@ -795,8 +797,8 @@ static char *session_setting(void)
     return setting;
 }
 
-/* Puts the session variable of this process into the job's environment, in place of an inherited one. Returns the new
- * array, which the caller frees; NULL if memory runs out. */
+/* Adds the session variable of this process to the environment of the job, in place of one that the job has inherited.
+ * Returns the new array, which the caller frees; NULL if memory runs out. */
 static char **add_session(struct announcement *about)
 {
     static const char name[] = SESSION_VARIABLE "=";
@@ -874,7 +876,7 @@ static int join_costs(struct led_job *led, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* A failure does not fail the run. */
+/* Joins the traces of all ranks. If this fails, prints an error, but the run does not fail. */
 static void join_trace(struct led_job *led)
 {
     struct root *root = &led->root;
@@ -898,8 +900,8 @@ static void join_trace(struct led_job *led)
     say(root->err, "%s: --trace: %s", root->name, root->error.text);
 }
 
-/* Warns of tasks that were added to the list during the run, and so were not run. Reads the list again only if the file
- * has changed. */
+/* Warns of tasks that were added to the list during the run and so were not run. If the file has not changed since the
+ * start, does not read it again. */
 static void tell_added_tasks(struct led_job *led, int status)
 {
     struct root *root = &led->root;

@@ -45,7 +45,7 @@ static int find_path(const struct serve_options *options, char path[PATH_MAX], s
                             "FOLDER");
 }
 
-/* The first line of a list names its columns; a column without a name has its number. */
+/* The first line of a task list, which names the columns. A list of a set has one column, whose name is 1. */
 static const char list_head[] = "1\n";
 
 static void name_list(uint64_t job, char name[FILE_NAME_MAX])
@@ -141,7 +141,7 @@ void set_folder_remove(const struct set_folder *folder, uint64_t job)
     set_folder_remove_list(folder, job);
 }
 
-/* Returns the job to which the file belongs, or 0. */
+/* Returns the number of the job to which the file belongs; 0: the name is not that of a file of a job. */
 static uint64_t job_of(const char *file)
 {
     char name[FILE_NAME_MAX];
@@ -209,6 +209,6 @@ int set_folder_write(const struct set_folder *folder, uint64_t job, enum control
 {
     const int file = open_printed(folder, job, stream, O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC));
     if (file >= 0)
-        fchmod(file, 0600); /* the umask may be that of another job */
+        fchmod(file, 0600); /* this process may have the umask of another job */
     return file;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a set: `queue` (queue_journal.h), and `jobs` with the output of each job, ID.out and ID.err, and the
- * task list of an open one, ID.list (items.h). */
+/* The folder of a set. It contains `queue` (queue_journal.h) and the folder `jobs`. In `jobs` are the output of each
+ * job, ID.out and ID.err, and the task list of an open job, ID.list (items.h). */
 #pragma once
 
 #include "common/config/serve_options.h"
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct set_folder {
-    char path[PATH_MAX]; /* absolute, because the process changes its working directory with each job */
+    char path[PATH_MAX]; /* an absolute path, because the process changes its working directory for each job */
     char queue_path[PATH_MAX];
     int fd; /* owned; -1: not open */
 };
@@ -21,23 +21,24 @@ struct set_folder {
 int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error);
 void set_folder_close(struct set_folder *folder);
 
-/* Removes the output of jobs that are not in the queue: jobs of an earlier set if the queue was begun `anew`, or jobs
- * that the queue has forgotten. All output stays while a damaged queue file is kept, because the queue may have lost
- * jobs. Unless the queue was begun `anew`, output of jobs with larger numbers than its newest job stays, too. Returns
- * the largest number of a job whose output stays. */
+/* Removes the output of jobs that are not in the queue. If the queue was begun `anew`, these are the jobs of an earlier
+ * set. Otherwise these are the jobs that the queue has forgotten; output of jobs with numbers above the newest job of
+ * the queue then stays. As long as a damaged queue file is kept, all output stays, because the queue may have lost
+ * jobs. Returns the largest number of a job whose output stays. */
 uint32_t set_folder_clear(const struct set_folder *folder, const struct queue *queue, bool anew);
 
 void set_folder_remove(const struct set_folder *folder, uint64_t job);
 
-/* Writes the path of the job's task list to `path`, which it returns. Job 0 stands for an empty list. */
+/* Writes the path of the job's task list to `path`, and returns `path`. For job 0 this is the path of an empty list. */
 const char *set_folder_list(const struct set_folder *folder, uint64_t job, char path[PATH_MAX]);
 
-/* Opens the list of a job and sets `*bytes` to its size. `anew`: creates it with only its first line. Returns a
- * descriptor, or -1 with errno. */
+/* Opens the task list of a job, and sets `*bytes` to its size. `anew`: creates a list that has only the first line.
+ * Returns a descriptor, or -1 with errno. */
 int set_folder_open_list(const struct set_folder *folder, uint64_t job, bool anew, uint64_t *bytes);
 void set_folder_remove_list(const struct set_folder *folder, uint64_t job);
 
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream);
 
-/* `goes_on`: appends to earlier output. Returns a descriptor, or -1 with errno, as set_folder_read() does. */
+/* Opens a file for the output of a job. `goes_on`: new output is appended to earlier output. Like set_folder_read(),
+ * returns a descriptor, or -1 with errno. */
 int set_folder_write(const struct set_folder *folder, uint64_t job, enum control_stream stream, bool goes_on);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The running jobs of a set: see jobs.h. The ranks know a job by another number than the queue, because their numbers
- * must ascend, while jobs begin by priority. A job's output goes to files in the set's folder; errors of a job without
- * such files go to the set's standard error. */
+/* The running jobs of a set: see jobs.h. The other ranks know a job by another number than the queue, because these
+ * numbers must ascend, while jobs begin by priority. The output of a job goes to files in the folder of the set. Errors
+ * of a job that has no such files go to the standard error of the set. */
 #include "supermaster/set/jobs.h"
 
 #include "common/job/status.h"
@@ -26,7 +26,7 @@
 
 struct set_job {
     struct set_job *next;
-    struct queue_job *queued; /* belongs to the queue; valid at least until the queue is told that the job is over */
+    struct queue_job *queued; /* owned by the queue, which keeps it at least until it is told that the job is over */
     struct job_words words;
     struct topology topology;
     struct led_job *led; /* owned */
@@ -41,7 +41,8 @@ struct set_job {
     bool load_is_told;
 };
 
-/* If a kernel takes longer than LOAD_TOLD_NS to load, a message is printed. LOAD_LOOK_S: time between two checks. */
+/* LOAD_TOLD_NS: if a kernel takes longer to load, a message is printed. LOAD_LOOK_S: seconds between two checks whether
+ * it is loaded. */
 #define LOAD_TOLD_NS UINT64_C(10000000000)
 #define LOAD_LOOK_S  1
 
@@ -174,8 +175,8 @@ static int enter(const struct set *set, struct set_job *job)
     return EXIT_STATUS_DONE;
 }
 
-/* Parses the words and queries the kernel. Returns an exit status and prints errors. If the kernel is still being
- * loaded, it fails without a message. */
+/* Parses the words of the job and queries the kernel. Prints errors and returns an exit status. If the kernel is still
+ * being loaded, prints nothing. */
 static int learn(struct set *set, struct set_job *job)
 {
     int result = led_job_read(job->led, job->words.argc, job->words.argv);
@@ -197,8 +198,8 @@ static bool has_to_wait(struct set *set, const struct set_job *job)
     return queue_next(&set->queue) != job->queued;
 }
 
-/* Pods take no part in loops with dependencies: their workers exchange boundary data over MPI, which does not reach
- * other launches. */
+/* Returns true if pods can take part in the job. In loops with dependencies they cannot: workers exchange boundary data
+ * over MPI, which does not reach other launches. */
 static bool takes_pods(const struct set_job *job)
 {
     return !job_setup_is_dependent(&led_job_root(job->led)->setup);
@@ -304,7 +305,8 @@ static void on_load_news(evutil_socket_t unused, short what, void *context)
     (void)unused, (void)what, (void)context;
 }
 
-/* Wakes the set once at the next news of the load; a persistent event would keep the event loop busy. */
+/* Wakes the set once if there is news of the kernel that is being loaded, or after LOAD_LOOK_S. A persistent event
+ * would keep the event loop busy. */
 static bool await_load_news(struct set_job *job)
 {
     const struct timeval look = {.tv_sec = LOAD_LOOK_S};
@@ -397,8 +399,8 @@ static struct set_job *find_running(const struct set *set, uint32_t id)
     return job;
 }
 
-/* A rank that has a chunk of a job with a higher priority does not compute for this one. So only the workers that are
- * left count as busy; if there are none, the job waits. */
+/* A worker that has a chunk of a job with a higher priority does not compute for this job. So at most the workers
+ * without such a chunk count as busy; if there are none, the job waits. */
 static void tell_waiting(const struct set *set, const struct set_job *job, struct control_job *told)
 {
     struct progress *progress = &told->progress;
@@ -487,7 +489,7 @@ void set_tell_joined(const struct set *set, const struct link_pod *pod)
     for (struct set_job *job = set->jobs; job != NULL; job = job->next) {
         if (!takes_pods(job))
             continue;
-        /* If memory runs out, the job continues without the pod. */
+        /* If memory runs out here, the job continues without the pod. */
         if (topology_append(&job->topology, pod->first_rank, pod->workers + 1, pod->node_rank) < 0) {
             say_of_job(job->queued, "out of memory for a pod", "");
             continue;
@@ -543,17 +545,17 @@ static void keep_failures(struct set *set, const struct set_job *job)
     set->failures_next = (set->failures_next + 1) % SET_FAILURES_MAX;
 }
 
-/* Returns true if there are workers, for example some that were lost and have come back. Returns false if there are
- * masters, because then this rank does not know. */
+/* Returns true if the set has workers; some may have been lost and have come back. If the set has masters, returns
+ * false, because this rank then does not know. */
 static bool has_workers(const struct set *set)
 {
     return topology_is_central(&set->launch) && link_has_worker(set->link);
 }
 
-/* Returns the status of the job for the queue. A job that ended because the set ends waits for the next set. If all
- * workers are lost, none has come back and no pod can join, the set cannot run the other jobs and ends. A job without a
- * journal fails then, because it might be the cause and would do the same to the next set. If a job drains without
- * having been cancelled, a rank that got a signal has told it so. */
+/* Returns the exit status with which the job ends in the queue. If the job has lost all workers, none has come back and
+ * no pod can join, the set ends, because it cannot run other jobs either. A job with a journal then waits for the next
+ * set. A job without a journal fails, because it might be the cause and might do the same to the next set. If a job has
+ * drained although nobody has cancelled it, another rank has got a signal, so the set stops. */
 static int status_for_queue(struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
@@ -568,8 +570,8 @@ static int status_for_queue(struct set *set, const struct set_job *job, int stat
     return status;
 }
 
-/* Returns true if the job lost a rank that it needs, or all workers that there were when it began, and restarts from
- * its journal with the present ranks. */
+/* Returns true if the job restarts from its journal with the present ranks: it has lost a rank that it needs, or all
+ * workers that it had when it began. */
 static bool begins_again(const struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
@@ -578,8 +580,8 @@ static bool begins_again(const struct set *set, const struct set_job *job, int s
            !job->queued->is_cancelled && set->queue.mode != QUEUE_STOPPED;
 }
 
-/* Writes the job's output and its end in the queue's journal before the job's own journal is removed: if the set is
- * killed in between, the next one finds the job done in one of the two journals. */
+/* Ends a job. Its output and its end in the queue's journal are written before its own journal is removed. So if the
+ * set is killed in between, the next set learns from one of the two journals that the job is done. */
 static void end_job(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;
@@ -593,7 +595,7 @@ static void end_job(struct set *set, struct set_job *job)
         queue_put_back(&set->queue, queued, true);
     else
         note_over(set, queued, status);
-    queue_journal_commit(set->journal, false, &error); /* if this fails, it is soon tried again */
+    queue_journal_commit(set->journal, false, &error); /* if this commit fails, the main loop soon tries again */
     led_job_clear_away(job->led, status);
     keep_failures(set, job);
     job_free(job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pods of a set: separate launches of a master with its workers that join by a stream. */
+/* The pods of a set. A pod is a separate launch of a master with its workers that joins the set by a stream. */
 #pragma once
 
 #include "common/mpi/link.h"

@@ -271,7 +271,8 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
                                     .failed = wire_get64(bytes + FAILED_AT),
                                     .elapsed_s = wire_get_double(bytes + ELAPSED_AT)};
     memcpy(texts, bytes + QUEUE_FIGURE_BYTES, record->text_bytes - QUEUE_FIGURE_BYTES);
-    for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) { /* the rest is NULs, so a missing text is empty */
+    /* bytes that the record does not have are NUL, so a missing text is empty */
+    for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) {
         figures.texts[i] = texts + at;
         at += strlen(texts + at) + 1;
     }
@@ -279,7 +280,8 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
     return 0;
 }
 
-/* In a rewritten file the items may belong to a job that ended as soon as its submission was replayed. */
+/* Replays items of an open job. In a rewritten file the record of the items may come after the end of the job, if
+ * replaying the submission has ended the job at once; then the items are ignored. */
 static enum taken replay_items(struct queue *queue, struct queue_job *job, const struct queue_record *record)
 {
     const unsigned char *bytes = (const unsigned char *)record->text;
@@ -294,8 +296,8 @@ static enum taken replay_items(struct queue *queue, struct queue_job *job, const
     return TAKEN;
 }
 
-/* Handles a job that began before a job of its `after` was done: the record of that end is lost. The job begins again,
- * from its own journal. */
+/* Handles a job that has begun although a job of its `after` is not done: the record of that job's end must be lost.
+ * The job will begin again from its own journal. */
 static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s, const struct queue_damage *damage)
 {
     if (!queue_is_damaged(damage))
@@ -305,8 +307,9 @@ static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s,
     return TAKEN;
 }
 
-/* A job that continued in a later set has begun more than once. A rewritten file also records the end of jobs that were
- * cancelled because of others, although it follows from those. */
+/* Replays a change of a job. A job that continued in a later set has begun more than once. If a job was cancelled
+ * because of another job, a rewritten file has a record of its end, although replaying the end of the other job has
+ * already cancelled it. */
 static enum taken replay_change(struct queue *queue, struct queue_job *job, const struct queue_record *record,
                                 const struct queue_damage *damage)
 {
@@ -409,7 +412,7 @@ static int take_records(struct replay *replay, const unsigned char *bytes, size_
         const size_t next = find_record(bytes, size, at);
         if (next > at)
             note_damage(replay->damage, at, next - at);
-        if (next == size) { /* no later record tells how many are missing, so at least one */
+        if (next == size) { /* no later record tells how many records are missing, so at least one is counted */
             replay->damage->records++;
             replay->damage->is_unended = true;
             const uint64_t lost = (next - at) / QUEUE_RECORD_BYTES;
@@ -438,12 +441,12 @@ static struct queue_job *next_live(struct queue_job *job)
     return job;
 }
 
-/* Cancels jobs that wait for a lost job. Jobs submitted before all damage can wait only for known jobs or for forgotten
- * ones, which are done. */
+/* Cancels jobs that wait for a lost job. `behind`: the lowest number of a job that was submitted after the first
+ * damage. Jobs before that can wait only for known jobs, or for forgotten ones, which are done. */
 static void cancel_dependents_of_lost(struct queue *queue, uint32_t behind, struct queue_damage *damage)
 {
     for (struct queue_job *job = next_live(queue->first), *next; job != NULL; job = next) {
-        next = next_live(job->next); /* the job may be forgotten below */
+        next = next_live(job->next); /* must be read before queue_restore_end(), which may free `job` */
         const bool waits = job->id >= behind && job->state == QUEUE_WAITING && !job->has_run;
         const uint32_t lost = waits ? find_lost(queue, job) : 0;
         if (lost == 0)

@@ -7,22 +7,24 @@
  *     record   F5 51 52 F9  u32 CRC  u32 bytes of the text  u32 number  u32 kind  u32 job  u32 newest  u32 status
  *              u32 cancelled_by  i64 time  the text
  *
- * `newest` is the largest job number given so far. The kinds of records, with what they have beside job and time:
+ * `newest` is the largest job number given so far. The kinds of records, with their fields besides number, kind, job,
+ * newest and time:
  *
  *     QUEUE_SUBMITTED     text: the submission as JSON (docs/CONTROL.md); cancelled_by if it was cancelled at once
  *     QUEUE_GIVEN         an open job got items; text: u64 items  u64 bytes of the list  u64 1 if complete, else 0
- *     QUEUE_BEGUN         status: sets that were lost while it ran
- *     QUEUE_OVER          status; cancelled_by; text, if it has run: u64 done  u64 total  u64 resumed  u64 failed
+ *     QUEUE_BEGUN         status: number of sets that were lost while the job ran
+ *     QUEUE_OVER          status; cancelled_by; text, if the job has run: u64 done  u64 total  u64 resumed  u64 failed
  *                         f64 elapsed seconds  the texts of enum queue_text, a NUL behind each
- *     QUEUE_ASKED_TO_END  it is to be cancelled
+ *     QUEUE_ASKED_TO_END  a client has asked to cancel the job
  *     QUEUE_SET_OVER      the set has ended by itself; always the last record
  *
- * Other fields are 0, the text is empty. The items of QUEUE_GIVEN can be fewer than before, if the disk was full. The
- * end of a job also cancels the waiting jobs after it: these have no record of their own.
+ * All other fields are 0, and a text that is not listed is empty. A QUEUE_GIVEN can have fewer items than an earlier
+ * one, if the disk was full. If a job fails or is cancelled, this also cancels the jobs that wait for it; only a
+ * rewritten file has records of their ends.
  *
  * A CRC covers all other bytes of its head or record, so each record can be checked by itself. Records are numbered
  * from 1. After damage the reader looks for the next F5 51 52 F9, which no text contains, and the numbers tell how many
- * records are missing. Without QUEUE_SET_OVER the set was killed, or the file was cut. */
+ * records are missing. If QUEUE_SET_OVER is missing, the set was killed or the file was cut off. */
 #pragma once
 
 #include "common/util/error.h"
@@ -32,16 +34,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raise this when the layout or the meaning of a record changes. */
+/* Raise this if the layout or the meaning of a record changes. */
 #define QUEUE_FORMAT_VERSION 4
-/* The oldest version that can be read. In it the technique was the only text, without a NUL. */
+/* The oldest version that can be read. In version 3 the technique was the only text of QUEUE_OVER, and no NUL followed
+ * it. */
 #define QUEUE_FORMAT_OLDEST 3
 
 #define QUEUE_HEAD_BYTES   20
 #define QUEUE_RECORD_BYTES 44
 #define QUEUE_TEXT_MAX     (8u << 20)
 #define QUEUE_FIGURE_BYTES 40
-#define QUEUE_FIGURE_TEXT  1024 /* most bytes of each text, with its NUL */
+#define QUEUE_FIGURE_TEXT  1024 /* limit for the bytes of each text, with its NUL */
 
 #define QUEUE_ITEM_BYTES 24
 
@@ -60,7 +63,7 @@ struct queue_record {
     uint32_t job, newest;
     int64_t time_s;
     uint32_t status, cancelled_by;
-    const char *text; /* [text_bytes] of QUEUE_SUBMITTED, QUEUE_OVER and QUEUE_GIVEN; borrowed */
+    const char *text; /* [text_bytes] the text of QUEUE_SUBMITTED, QUEUE_OVER or QUEUE_GIVEN; borrowed */
     uint32_t text_bytes;
 };
 
@@ -73,12 +76,12 @@ void queue_head_put(uint32_t newest, unsigned char *out);
 void queue_record_put(const struct queue_record *record, unsigned char *out);
 
 struct queue_notes {
-    unsigned char *bytes; /* [size] journal data that are not in the file yet; owned */
+    unsigned char *bytes; /* [size] records that are not in the file yet; owned */
     size_t size, room;
     uint32_t number;
     uint32_t newest;
     bool set_is_over;
-    bool failed; /* memory ran out: the notes are incomplete, and nothing more is added */
+    bool failed; /* memory ran out, so records are missing, and no more are added */
 };
 
 void queue_notes_fini(struct queue_notes *notes);
@@ -95,21 +98,22 @@ void queue_note_all(struct queue_notes *notes, const struct queue *queue);
 
 struct queue_damage {
     bool head_is_bad;
-    uint64_t at, bytes; /* offset of the first byte that is in no intact record, and number of such bytes */
+    /* offset of the first byte that is not part of an intact record, and the number of all such bytes */
+    uint64_t at, bytes;
     uint64_t records;
     uint64_t cancelled;
-    bool is_unended; /* the set was killed, or the file was cut at the end of a record */
+    bool is_unended; /* QUEUE_SET_OVER is missing: the set was killed, or the end of the file was cut off */
 };
 
-/* Returns true if a record may be lost. A file that only lacks QUEUE_SET_OVER is undamaged, because a killed set leaves
- * such a file. */
+/* Returns true if records may be lost. A file is not damaged if only QUEUE_SET_OVER is missing, because a set that was
+ * killed leaves such a file. */
 static inline bool queue_is_damaged(const struct queue_damage *damage)
 {
     return damage->head_is_bad || damage->bytes > 0 || damage->records > 0;
 }
 
-/* Reads a file of `size` bytes into an empty queue, including the records after damaged ones. Jobs that have begun
- * count as running. Numbers of jobs that may have been lost are not used again. Fails for another kind or version of
- * file and if memory runs out; the queue may then have jobs. */
+/* Reads a file of `size` bytes into an empty queue. If records are damaged, also reads the records after them. Jobs
+ * that have begun count as running. The numbers of jobs that may be lost are not used again. Fails if the file has
+ * another format or version, or if memory runs out; the queue may then contain jobs. */
 int queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, struct queue_damage *damage,
                  struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of the queue's journal: see queue_journal.h. Invariant: the first `size` bytes of the file and the notes
- * after them describe the queue, unless `is_stale`. */
+/* The file of the queue's journal: see queue_journal.h. Invariant: unless `is_stale` is set, the first `size` bytes of
+ * the file and the notes that follow them describe the queue. */
 #include "supermaster/set/queue_journal.h"
 
 #include "common/os/files.h"
@@ -20,7 +20,7 @@ struct queue_journal {
     struct queue *queue;
     char *path, *temporary; /* owned */
     int fd;
-    uint64_t size, least; /* size of the file, and its size when it was last rewritten */
+    uint64_t size, least; /* size of the file now, and after it was last rewritten */
     struct queue_notes notes;
     struct error warning;
     bool is_unsynced;
@@ -39,7 +39,8 @@ void queue_journal_submitted(struct queue_journal *journal, const struct queue_j
 
 void queue_journal_items(struct queue_journal *journal, const struct queue_job *job)
 {
-    if (!job->submission.is_attached) /* no later set continues such a job */
+    /* an attached job is not continued by a later set, so its items need not be recorded */
+    if (!job->submission.is_attached)
         queue_note_items(&journal->notes, job);
 }
 
@@ -73,7 +74,8 @@ static int write_anew(struct queue_journal *journal, int fd)
     return file_write_at(fd, journal->notes.bytes, journal->notes.size, 0) < 0 || fdatasync(fd) < 0 ? -1 : 0;
 }
 
-/* Writes the journal under the temporary name and renames it. If the write fails, the old file is unchanged. */
+/* Writes the journal to a file with the temporary name and renames that file. If writing fails, the old file is
+ * unchanged. */
 static int replace(struct queue_journal *journal, struct error *error)
 {
     unlink(journal->temporary);
@@ -81,7 +83,7 @@ static int replace(struct queue_journal *journal, struct error *error)
     journal->is_stale = true;
     if (fd < 0)
         return fail(journal, "cannot create", error);
-    file_lock(fd); /* no other process knows the new file yet */
+    file_lock(fd); /* the lock is free, because no other process knows the new file yet */
     if (write_anew(journal, fd) < 0 || rename(journal->temporary, journal->path) < 0) {
         fail(journal, "cannot write", error);
         unlink(journal->temporary);
@@ -170,7 +172,7 @@ static int keep_aside(const struct queue_journal *journal, char aside[PATH_MAX],
             return error_set(error, "%.200s: is damaged, and its path is too long to keep it beside", journal->path);
         result = link(journal->path, aside);
     }
-    if (result < 0) /* the file system may lack links */
+    if (result < 0) /* the file system may not support links */
         result = rename(journal->path, aside);
     return result < 0 ? fail(journal, "is damaged, and cannot be kept aside", error) : 0;
 }
@@ -233,7 +235,8 @@ static int take_earlier(struct queue_journal *journal, enum queue_earlier earlie
     const uint32_t newest = queue->newest;
     queue_fini(queue);
     queue_init(queue, at_once);
-    queue->newest = newest; /* numbers are not used again, because the files that jobs have left are named by them */
+    /* numbers are not used again, because jobs may have left files that are named by their numbers */
+    queue->newest = newest;
     return 0;
 }
 

@@ -44,8 +44,10 @@ static const char *beginning_waits_for(struct set *set, const struct queue_job *
 
 static void tell_resting(struct set *set, const struct queue_job *queued, struct control_job *job)
 {
-    static const enum control_state states[] = {CONTROL_WAITING, CONTROL_WAITING /* its kernel is being loaded */,
-                                                CONTROL_DONE, CONTROL_FAILED, CONTROL_CANCELLED};
+    /* Indexed by enum queue_state. In QUEUE_RUNNING the job is shown as waiting, because its kernel is still being
+     * loaded. */
+    static const enum control_state states[] = {CONTROL_WAITING, CONTROL_WAITING, CONTROL_DONE, CONTROL_FAILED,
+                                                CONTROL_CANCELLED};
     const struct queue_figures *figures = &queued->figures;
     job->kernel = submission_kernel(&queued->submission);
     job->technique = figures->texts[QUEUE_TECHNIQUE] != NULL ? figures->texts[QUEUE_TECHNIQUE] : "";
@@ -121,7 +123,8 @@ static int output(void *context, uint64_t id, enum control_stream stream)
     return set_folder_read(&((struct set *)context)->folder, id, stream);
 }
 
-/* A second request ends the iterations that a draining job is still running. */
+/* Cancels a job. If the job is already draining, a second request without `finishes` abandons its running
+ * iterations. */
 static void cancel(void *context, uint64_t id, bool finishes)
 {
     struct set *set = context;

@@ -15,8 +15,8 @@
 
 #define JOURNAL_PAUSE_NS 1000000000u
 
-/* A signal stops the queue. If it came from outside, and not from set_stop(), the launcher is told that the set
- * drains. */
+/* Called after a signal; stops the queue. If the signal came from outside, and not from set_stop(), tells the launcher
+ * that the set drains. */
 static void asked(void *context)
 {
     struct set *set = context;
@@ -40,7 +40,7 @@ static void look_idle(struct set *set)
         queue_close(&set->queue);
 }
 
-/* If the disk is full, the set continues but accepts no jobs. */
+/* Commits the journal. If the disk is full, the set continues, but accepts no jobs. */
 static void write_journal(struct set *set)
 {
     struct error error;
@@ -54,7 +54,7 @@ static void write_journal(struct set *set)
     set->journal_fails = failed;
 }
 
-/* A closed set cannot end before its open jobs are complete. */
+/* Completes the open jobs of a closed set, which could not end otherwise. */
 static void complete_jobs(struct set *set)
 {
     if (set->queue.mode != QUEUE_CLOSED || set->queue.open == 0 || runtime_now() < set->completed_next_ns)

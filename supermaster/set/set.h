@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a set, for its files: serve.c (program and main loop), jobs.c (running jobs), requests.c (control
- * socket), items.c (additions to open jobs), words.c (command lines of jobs), folder.c (its files) and pods.c (joining
- * launches). */
+ * socket), items.c (additions to open jobs), words.c (command lines of jobs), folder.c (folder of the set) and pods.c
+ * (joining launches). */
 #pragma once
 
 #include "common/config/serve_options.h"
@@ -29,7 +29,7 @@ struct set_addition {
     struct queue_items before;
 };
 
-/* For this many ended jobs the lists of given-up iterations are kept. */
+/* Number of ended jobs whose lists of given-up iterations are kept. */
 #define SET_FAILURES_MAX 16
 
 struct set_failures {
@@ -41,7 +41,7 @@ struct set {
     const char *version;
     struct serve_options options;
     struct runtime *runtime;         /* owned, like all pointers below except `topology` */
-    const struct topology *topology; /* topology of the runtime: all ranks that ever took part */
+    const struct topology *topology; /* topology of the runtime, with all ranks that have ever taken part; borrowed */
     struct topology launch;
     struct pods_door pods;
     struct link *link;
@@ -52,8 +52,9 @@ struct set {
     struct control *control;
     struct metrics_file *metrics_file;
     struct error error;
-    struct set_job *jobs;    /* running jobs in the order in which they began; owned */
-    struct set_job *loading; /* jobs whose kernel is being loaded, which the queue counts as running; owned */
+    struct set_job *jobs; /* list of the running jobs, in the order in which they began; owned */
+    /* list of the jobs whose kernel is being loaded; the queue counts them as running; owned */
+    struct set_job *loading;
     uint32_t newest;
     struct set_addition additions[QUEUE_OPEN_MAX];
     unsigned addition_count;

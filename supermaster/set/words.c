@@ -49,7 +49,8 @@ int job_words_init(struct job_words *words, const struct submission *submission,
     while (i < submission->word_count && strcmp(submission->words[i], "--") != 0)
         words->argv[words->argc++] = submission->words[i++];
     if (additions != NULL && additions->resumes)
-        /* The last of several such options counts, but no options are allowed behind `--`. */
+        /* If there are several such options, the last one counts. Words after `--` are not options, so this one is
+         * inserted before it. */
         words->argv[words->argc++] = resume;
     while (i < submission->word_count)
         words->argv[words->argc++] = submission->words[i++];
@@ -87,8 +88,8 @@ const char *submission_kernel(const struct submission *submission)
     return kernel;
 }
 
-/* Returns true if a technique that may cut the job's chunks is a class in Python. This must be known before it is
- * loaded. */
+/* Returns true if a technique that may cut chunks of the job is a class in Python. This check must not load the
+ * technique. */
 static bool names_python_technique(const struct job *job)
 {
     static const char python[] = "python:";
@@ -104,7 +105,7 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
     error = error_or(error, &unread);
     struct root *root = led_job_root(led);
     struct job job;
-    /* If the words cannot be parsed, led_job_read() says why. */
+    /* If the words cannot be parsed, led_job_read() below returns the error. */
     const bool is_read = job_parse(&job, words->argc, words->argv, NULL) == 0;
     if (is_read && names_python_technique(&job))
         return error_set(error,
@@ -112,7 +113,8 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
                          "technique of HDSS or a shared object, or `hdss run` without --set");
     if (led_job_read(led, words->argc, words->argv) != 0) {
         *error = root->error;
-        return led_job_is_loading(led) ? 0 : -1; /* a kernel that loads slowly is checked when the job begins */
+        /* if the kernel is still being loaded, it is checked when the job begins */
+        return led_job_is_loading(led) ? 0 : -1;
     }
     if (strncmp(root->setup.kernel->name, "python:", strlen("python:")) == 0 && !job_setup_is_isolated(&root->setup))
         return error_set(error,
@@ -132,7 +134,8 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
     return job_setup_check_for_set(&root->setup, error);
 }
 
-/* An open job of exec gets its tasks only from the set's list, so parameters that name another source are refused. */
+/* An open job of the kernel exec gets its tasks only from the list of the set. So parameters that name another source
+ * of tasks are refused. */
 static int check_rows(const struct submission *submission, struct error *error)
 {
     static const char *const names[] = {"tasks=", "count=", "table=", "header=", "list=", "follow="};

@@ -8,11 +8,11 @@
 
 #include <stdbool.h>
 
-/* The array is owned; most words belong to the submission. */
+/* The command line of a job. The array is owned; most of its words belong to the submission. */
 struct job_words {
     char **argv;
     int argc;
-    char *list, *found; /* the words of `argv` that the set adds for an open job; owned */
+    char *list, *found; /* words in `argv` that the set has added for an open job; owned */
 };
 
 struct job_additions {
@@ -26,7 +26,7 @@ void job_words_fini(struct job_words *words);
 
 bool submission_takes_rows(const struct submission *submission);
 
-/* Returns the name of the kernel, borrowed from the submission; "" if it cannot be found. */
+/* Returns the name of the kernel, which is borrowed from the submission; "" if the words cannot be parsed. */
 const char *submission_kernel(const struct submission *submission);
 
 enum refusal submission_check(const struct submission *submission, const char *version, const char *list,
