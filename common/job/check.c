@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks before anything is changed: see check.h. */
+/* The checks of the leading rank, before it changes anything: see check.h. */
 #include "common/job/check.h"
 
 #include "common/config/job.h"

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MPI counts bytes in an int. */
+/* A record must fit in one MPI message, whose bytes MPI counts in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
 
 static int cut_loop(struct job_setup *setup, struct error *error)
@@ -85,7 +85,8 @@ static int job_setup_check_loop(const struct job_setup *setup, struct error *err
                            setup->kernel->name);
 }
 
-/* A loop that builds on earlier results must begin at iteration 0. The error says "`what` KERNEL `does`". */
+/* For loops whose iterations or time steps use earlier results: fails if the loop does not begin at iteration 0.
+ * The error gives as reason "`what` KERNEL `does`". */
 static int job_setup_check_first(const struct job_setup *setup, const char *what, const char *does, struct error *error)
 {
     if (setup->first == 0)
@@ -94,7 +95,8 @@ static int job_setup_check_first(const struct job_setup *setup, const char *what
                      setup->count, what, setup->kernel->name, does);
 }
 
-/* Time steps need an output, from which workers read the results of the previous step. */
+/* Sets the length of a time step. If time steps use the results of the previous step, the job needs an output,
+ * because workers read these results from it. */
 static int job_setup_check_steps(struct job_setup *setup, struct error *error)
 {
     setup->step_iterations =
@@ -109,14 +111,15 @@ static int job_setup_check_steps(struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* The kernel `synthetic` does not count: it sleeps in place of a computation. */
+/* True if iterations really wait. The kernel `synthetic` is excluded, because it sleeps only to imitate a
+ * computation. */
 static bool waits_for_something(const struct job_setup *setup)
 {
     return setup->loop.waits && strcmp(setup->kernel->name, "synthetic") != 0;
 }
 
-/* A growing loop must be run whole, is not probed, and needs a technique that does not depend on the number of
- * iterations. */
+/* Applies the rules for a growing loop: it is run whole, its iterations are not probed, and its technique must
+ * not depend on the number of iterations. */
 static int take_growth(struct job_setup *setup, struct error *error)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -141,8 +144,9 @@ static int take_growth(struct job_setup *setup, struct error *error)
                      spec->technique.technique->name, setup->kernel->name);
 }
 
-/* Iterations that wait or have effects are few, long and uneven, so they are assigned one at a time by default. If they
- * cannot be probed, `auto` chooses the technique after the first iterations. */
+/* Iterations that wait or have effects are usually few, long and uneven, so by default they are assigned one at a
+ * time. Iterations with effects cannot be probed, so `auto` chooses the technique after the first iterations have
+ * run. */
 static void take_defaults_of_kernel(struct job_setup *setup)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -166,7 +170,7 @@ static int check_effects(struct job_setup *setup, struct error *error)
                      setup->kernel->name);
 }
 
-/* Kernels with variable output or effects may keep state between iterations, so they get no threads. */
+/* Kernels with variable output or effects may keep state between iterations, so they cannot run on several threads. */
 static int job_setup_check_threads(const struct job_setup *setup, struct error *error)
 {
     const struct hdss_kernel *kernel = setup->kernel;
@@ -197,8 +201,10 @@ static int check_verify(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True if a helper can run the kernel. A kernel with a descriptor waits in the worker itself, and the load of the cores
- * is measured there. The technique of threads needs a closed form, which gives the same chunks in both processes. */
+/* True if a helper can run the kernel. The worker itself must run the kernel if the kernel has a descriptor,
+ * because the worker waits for that, or with --weighting acp, because the worker measures the load of its own
+ * core. With several threads the thread technique must have a closed form, by which worker and helper compute the
+ * same chunks. */
 static bool job_setup_can_be_isolated(const struct job_setup *setup)
 {
     const struct run_spec *spec = &setup->job.spec;
@@ -289,7 +295,7 @@ static int check_isolation(const struct job_setup *setup, struct error *error)
                      setup->kernel->name);
 }
 
-/* Only a helper can be killed during an iteration. */
+/* A time limit for iterations needs a helper, because only a helper can be killed during an iteration. */
 static int check_timeout(const struct job_setup *setup, struct error *error)
 {
     const char *name = setup->kernel->name;
@@ -342,7 +348,8 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
                          "accepted: a technique that does not",
                          job->spec.technique.technique->name, setup->kernel->name);
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        /* A worker that asks ahead would get consecutive chunks, which can only be computed one after the other. */
+        /* A worker that asked ahead would hold two consecutive chunks, and no other worker could compute one of
+         * them meanwhile. */
         job->spec.ask_ahead = ASK_AHEAD_OFF;
     if (job->spec.max_chunk > 0 && job->spec.max_chunk < setup->loop.distance)
         return error_set(error,
@@ -420,8 +427,8 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     return check_output(setup, error);
 }
 
-/* A loop that users extend by a number of iterations needs a kernel that can run iterations beyond its description, and
- * an output whose size does not depend on the length of the loop. */
+/* For an open job, to which users add iterations: the kernel must be able to run iterations beyond those that it
+ * describes, and the size of the output must not depend on the length of the loop. */
 static int check_counted(const struct job_setup *setup, struct error *error)
 {
     const char *name = setup->kernel->name;
@@ -441,7 +448,8 @@ static int check_counted(const struct job_setup *setup, struct error *error)
                : error_set(error, "an open job: more than 2^63 - 1 iterations");
 }
 
-/* If the loop grows for the leading rank it grows for all, even if another rank finds it complete a moment later. */
+/* If the loop grows according to the leading rank, it grows for this rank, too, even if the kernel here already
+ * describes it as complete. */
 static int agree_on_growth(struct job_setup *setup, struct error *error)
 {
     if (!setup->job.found.grows || (setup->kernel->grow == NULL && !setup->job.found.is_counted))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A prepared job: its command line is parsed, its kernel is found, the parameters are checked, and the loop is
- * described. Every rank prepares the same job from the same words. */
+ * described. Every rank prepares the same job from the same command line. */
 #pragma once
 
 #include "common/config/description.h"
@@ -18,13 +18,13 @@ struct job_setup {
     const struct hdss_kernel *kernel;
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    bool is_described; /* the kernel is only described, not loaded: see job_setup_take() */
+    bool is_described; /* `kernel` is made from `description`, not loaded: see job_setup_take() */
     struct description description;
     uint64_t first, count;
     uint64_t step_iterations;
     bool min_chunk_raised;
     uint64_t record_bytes; /* size of the result of an iteration, or RECORD_VARIABLE */
-    bool collect;          /* results go to an output; otherwise workers only digest them */
+    bool collect;          /* results go to an output; false: they only count for the checksum */
 };
 
 static inline bool job_setup_has_dependent_steps(const struct job_setup *setup)
@@ -37,18 +37,18 @@ static inline bool job_setup_is_dependent(const struct job_setup *setup)
     return setup->loop.sync > 0;
 }
 
-/* True if iterations keep the cores busy: they neither wait nor leave the work to other processes. */
+/* True if the iterations keep the worker's core busy: they neither sleep nor wait for other processes. */
 static inline bool job_setup_computes(const struct job_setup *setup)
 {
     return !setup->loop.waits && setup->kernel->descriptor == NULL;
 }
 
-/* True if a helper runs the kernel on each worker: with --isolate on, and by default for a user kernel if that is
- * possible. */
+/* True if each worker runs the kernel in a helper: with --isolate on, and with --isolate auto if it is a user's
+ * kernel and a helper can run it. */
 bool job_setup_is_isolated(const struct job_setup *setup);
 
-/* Fails if the job cannot run in a set, whose ranks are already grouped and serve several jobs. Threads need a helper
- * there. */
+/* Fails if the job cannot run in a set, whose ranks are already grouped and serve several jobs. In a set a worker
+ * with several threads needs a helper. */
 int job_setup_check_for_set(const struct job_setup *setup, struct error *error);
 
 unsigned job_setup_grouping(const struct job_setup *setup);
@@ -63,25 +63,25 @@ uint64_t job_setup_sync_points(const struct job_setup *setup, unsigned workers);
 int job_setup_make(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 
-/* Like job_setup_make(), for a rank that does not run the kernel. If the words contain a description of the loop,
- * the kernel is not loaded: its functions must not be called, and it has no parameters. job_setup_fini() frees the
- * set-up. */
+/* Like job_setup_make(), for a rank that does not run the kernel. If the command line contains a description of
+ * the loop, the kernel is not loaded; then `kernel` has no parameters, and its functions must not be called.
+ * job_setup_fini() frees the set-up. */
 int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 
 void job_setup_fini(struct job_setup *setup);
 
-/* The halves of job_setup_make(). The first one reads the words and finds the kernel; the second one describes the loop
- * and may read files for that. */
+/* The two halves of job_setup_make(). job_setup_read() parses the command line and finds the kernel.
+ * job_setup_describe() describes the loop, for which the kernel may read files. */
 int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 int job_setup_describe(struct job_setup *setup, struct error *error);
 
-/* Sets the digest of the input files, which must be equal on all ranks. For a growing loop it covers only the beginning
- * of the files. */
+/* Sets `*inputs` to the digest of the input files, which must be equal on all ranks. If the loop grows and the
+ * kernel has inputs(), the digest covers only the inputs that all iterations share. */
 int job_setup_inputs(const struct job_setup *setup, uint64_t *inputs, struct error *error);
 
-/* Reads the speeds of --power, one for each rank. `*speeds` is NULL if they are measured; the caller frees it, also on
- * failure. */
+/* Sets `*speeds` to the speeds that --power gives for the workers with these ranks, or to NULL if the speeds are
+ * measured. The caller frees `*speeds`, also on failure. */
 int job_setup_read_speeds(const struct job_setup *setup, const unsigned *ranks, unsigned workers, double **speeds,
                           struct error *error);

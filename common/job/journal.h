@@ -2,10 +2,10 @@
 /* Journal files record which iterations are done and stored, so that a run that ended early can be resumed. Only the
  * supermaster writes them; journal_format.h describes the content.
  *
- * A journal is created under a temporary name and renamed, so a complete one always exists. Afterwards each group of
- * ranges is appended with one write. A journal that has grown to several times its minimal size is rewritten under a
- * temporary name, too, so its size stays O(ranges). Recovery points are kept as long as a run could continue from them.
- * The writer holds a lock on the file. */
+ * A journal is created under a temporary name and then renamed, so a file under the final name always begins with a
+ * complete journal. Afterwards each group of ranges is appended with one write. A journal that has grown to several
+ * times its minimal size is rewritten under a temporary name, too, so its size stays O(ranges). Recovery points are
+ * kept as long as a run could continue from them. The writer holds a lock on the file. */
 #pragma once
 
 #include "common/job/journal_format.h"
@@ -22,24 +22,25 @@ enum journal_state {
 
 struct journal_file {
     struct journal_content content;
-    size_t size; /* equals content.valid if no bytes at the end are truncated or corrupted */
+    size_t size; /* greater than content.valid if bytes at the end of the file are incomplete or corrupted */
     unsigned char *bytes;
-    int fd; /* holds the lock; owned; -1: none */
+    int fd; /* owned, and locked; -1: none */
 };
 
 /* The caller calls journal_file_fini() whatever the result is. */
 enum journal_state journal_read(struct journal_file *file, const char *path, struct error *error);
 void journal_file_fini(struct journal_file *file);
 
-/* Fails if `there`, the head of the file `path`, belongs to another job than `here`; the error names the first
- * difference. Growths are not compared. */
+/* Compares `there`, the head of the file `path`, with `here`, the head of this run. Fails if they belong to
+ * different jobs; the error names the first difference. Growths are not compared. */
 int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
                     struct error *error);
 
-/* The recovery points kept: the last one that has only done iterations before it, and later ones. */
+/* At most this many recovery points are kept: the last of those before which all iterations are done, and later
+ * ones. */
 #define JOURNAL_POINTS 3
 
-/* If there are more growths, every second one is dropped. */
+/* If a journal gets more growths than this, every second one is dropped. */
 #define JOURNAL_GROWTHS 64
 
 struct journal {
@@ -63,13 +64,14 @@ struct journal {
     size_t capacity;
 };
 
-/* Creates the journal at `path`, replacing an old file. The head has at most JOURNAL_GROWTHS growths. What `earlier`
- * (may be NULL) contains is taken over, except its head. On failure `journal` is closed. */
+/* Creates the journal at `path`, replacing an old file. The head has at most JOURNAL_GROWTHS growths. Copies the
+ * content of `earlier` (may be NULL) except its head. On failure `journal` is closed. */
 int journal_begin(struct journal *journal, const char *path, const struct journal_head *head,
                   const struct journal_content *earlier, bool sync, struct error *error);
 
-/* Records that these ranges are done, and their share of the checksum. If this or one of the next functions fails, the
- * journal has no new record, and after some errors of the file all later ones fail, too. */
+/* Records that these ranges are done, and `digest`, their share of the checksum. If this or one of the next
+ * functions fails, the file has no new valid record. If an incomplete record cannot be removed from the file, all
+ * later calls fail, too. */
 int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
                    struct error *error);
 
@@ -78,11 +80,12 @@ int journal_append_growths(struct journal *journal, const struct journal_growth 
 
 int journal_append_deaths(struct journal *journal, const struct poison *deaths, struct error *error);
 
-/* Records a recovery point unless a resumed run could not use it. */
+/* Records a recovery point, unless JOURNAL_POINTS points are kept already or a kept point is at the same or a
+ * later iteration. */
 int journal_append_point(struct journal *journal, const struct journal_point *point, struct error *error);
 
-/* Rewrites the journal at minimal size and adds the end, which says that the whole loop is done and that the final
- * files, of `bytes` in total, exist. On failure the file has no end. */
+/* Rewrites the journal at minimal size and appends the end record, which says that the whole loop is done and
+ * that the final files, with `bytes` bytes in total, exist. On failure the file has no end record. */
 int journal_end(struct journal *journal, uint64_t bytes, struct error *error);
 
 bool journal_is_complete(const struct journal *journal);

@@ -14,9 +14,10 @@ static const char magic[8] = {'H', 'D', 'S', 'S', 'J', 'R', 'N', 'L'};
 enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, FIRST_AT = 16, COUNT_AT = 24, TEXT_AT = 32, CRC_BYTES = 4 };
 enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 12, LIST_AT = 16 };
 #define DEATHS_MARK 0x80000000u
-/* some of the deaths were of supermasters */
+/* Flag in the number of deaths of a record: some of the deaths were those of supermasters. */
 #define SHARED_MARK 0x80000000u
-/* Flag of a recovery point. The rest of the word is its length, in units of JOURNAL_RANGE_BYTES. */
+/* Flag of a recovery point in the first word of its record. The other bits of the word are the length of the
+ * point, in units of JOURNAL_RANGE_BYTES. */
 #define POINT_MARK     0x40000000u
 #define GROWTH_MARK    (DEATHS_MARK | POINT_MARK)
 #define GROWTH_VERSION 3
@@ -263,7 +264,7 @@ static size_t take_record(struct journal_content *content, const unsigned char *
         if (version >= GROWTH_VERSION)
             result = add_growth(content, record, count, reason);
         else
-            *reason = JOURNAL_CONTRADICTS; /* No record has both flags. */
+            *reason = JOURNAL_CONTRADICTS; /* Before GROWTH_VERSION no record had both flags. */
     }
     if (result < 0)
         return 0;

@@ -11,17 +11,19 @@
  *
  * The text names the job by lines "what=value", each ended by a NUL. [first, first + count) is the loop.
  *
- * A record lists ranges that are done and stored, and their share of the checksum of the results. A record of deaths
- * counts the workers, and the child processes of workers, that died while they computed the ranges. Supermasters that
- * died meanwhile count as workers, and 2^31 is added to `deaths` then. The latest record of deaths counts until the
- * ranges are done. A recovery point contains the boundary data at an iteration, from which a loop with dependencies can
- * continue. A growth gives a new length of the loop and a digest of the inputs up to it. An end says that all is done
- * and that the final files exist.
+ * A plain record lists ranges that are done and stored, and their share of the checksum of the results. A record of
+ * deaths counts the workers, and the child processes of workers, that died while they computed the ranges. If
+ * supermasters died meanwhile, they count as workers, and 2^31 is added to `deaths`. If an iteration has several
+ * records of deaths, the latest one counts; none counts after the iteration is done. A recovery point contains the
+ * boundary data at an iteration, from which a loop with dependencies can continue. A growth record gives a new length
+ * of the loop and a digest of the inputs up to that length. An end record says that the whole loop is done and that the
+ * final files exist.
  *
- * Versions 1 to 4 are readable, too: version 1 has no deaths and points, version 2 no growths, version 3 no end,
- * version 4 no deaths of supermasters. A CRC covers all bytes of its head or record except itself, and starts with the
- * preceding CRC, so a record is valid only at its original place. Readers stop at the first invalid byte and after an
- * end. Ranges never overlap, because each iteration is committed once. */
+ * Versions 1 to 4 are readable, too: version 1 has no records of deaths and no recovery points, version 2 no growth
+ * records, version 3 no end record, version 4 no deaths of supermasters. A CRC covers all bytes of its head or
+ * record except itself, and starts with the preceding CRC, so a record is valid only at its original place. Readers
+ * stop at the first invalid record and after an end record. Ranges never overlap, because each iteration is
+ * committed once. */
 #pragma once
 
 #include "common/service/poison.h"
@@ -41,10 +43,10 @@
 #define JOURNAL_POINT_MAX    (((UINT64_C(1) << 30) - 1) * JOURNAL_RANGE_BYTES - 8)
 /* Enough for 64 parameters that are as long as a file name. */
 #define JOURNAL_TEXT_MAX (1u << 20)
-/* Higher counts of deaths are recorded as this one. */
+/* Higher numbers of deaths are recorded as this number. */
 #define JOURNAL_DEATHS_MAX 1000000u
 
-/* Boundary data of a loop with dependencies before iteration `at`: data[bytes]. */
+/* A recovery point: the boundary data data[bytes] with which a loop with dependencies continues at iteration `at`. */
 struct journal_point {
     uint64_t at;
     uint64_t bytes; /* 1 .. JOURNAL_POINT_MAX */
@@ -56,7 +58,7 @@ struct journal_growth {
     uint64_t inputs;
 };
 
-/* If the loop may grow, `loop` has the length 0, and `growths` has its iterations. */
+/* If the loop may grow, loop.count is 0, and the last of the `growths` has the number of iterations. */
 struct journal_head {
     const char *text;
     size_t text_bytes;
@@ -86,9 +88,9 @@ static inline size_t journal_point_size(uint64_t bytes)
     return journal_record_size((size_t)((8 + bytes + JOURNAL_RANGE_BYTES - 1) / JOURNAL_RANGE_BYTES));
 }
 
-/* These functions write to `out`, which must have room, and return the CRC for the next record. `deaths` counts deaths
- * of workers, and `failures` those of their child processes; not both are 0. A growth names the beginning of the loop,
- * `first`. */
+/* Each of these functions writes a head or a record to `out`, which must have room, and returns the CRC with
+ * which the CRC of the next record starts. A record of deaths must have deaths of workers (deaths->deaths) or of
+ * their child processes (deaths->failures). `first` is the first iteration of the loop. */
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
@@ -98,18 +100,18 @@ uint32_t journal_point_put(const struct journal_point *point, uint32_t before, u
 uint32_t journal_end_put(uint64_t bytes, uint32_t before, unsigned char *out);
 
 struct journal_content {
-    struct journal_head head; /* its text borrows from the bytes */
+    struct journal_head head; /* its text is borrowed from the decoded bytes */
     struct journal_growth *growths;
     size_t growth_room;
     struct ranges done;
     struct poison_set deaths;
-    /* [point_count] in the order of the file; the array is owned, the data borrow from the bytes */
+    /* [point_count] in the order of the file; the array is owned, the data are borrowed from the decoded bytes */
     struct journal_point *points;
     size_t point_count, point_room;
     uint64_t digest;
     bool is_over;
     uint64_t final_bytes;
-    size_t valid; /* The bytes from here on are truncated or corrupted. */
+    size_t valid; /* size of the valid part; all bytes after it are incomplete or corrupted */
 };
 
 enum journal_decoded {
@@ -123,9 +125,9 @@ enum journal_decoded {
 
 /* Accepts any bytes. The caller calls journal_content_fini() whatever the result is. */
 enum journal_decoded journal_decode(struct journal_content *content, const unsigned char *bytes, size_t size);
-/* Returns the last point, of `bytes`, from which a loop with dependencies of the given distance can continue, or NULL.
- * The point is at the first iteration that is not done, or at least `distance` before it, because the iterations in
- * between form a chunk. */
+/* Returns the last recovery point with `bytes` bytes from which a loop with dependencies can continue; NULL if
+ * there is none. Such a point is at the first iteration that is not done, or at least `distance` iterations
+ * before it: then the iterations in between form a chunk, and a chunk has at least `distance` iterations. */
 const struct journal_point *journal_find_point(const struct journal_content *content, uint64_t distance,
                                                uint64_t bytes);
 void journal_content_fini(struct journal_content *content);

@@ -16,14 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Time limits of one attempt: for the last address of a ticket, and for each earlier one, which is mostly a local
- * socket. */
+/* Time limits of an attempt to join. ATTEMPT_NS is for the last address of a ticket, LOCAL_ATTEMPT_NS for each
+ * earlier address, which is usually a local socket. */
 #define ATTEMPT_NS       UINT64_C(3000000000)
 #define LOCAL_ATTEMPT_NS UINT64_C(500000000)
 
 struct way_to_set {
     struct ticket ticket;
-    bool has_key; /* false: a local socket needs no key, and a port uses a munge credential */
+    /* false: the user gave no ticket but a local socket, which needs no key, or a port, for which a munge
+     * credential is used */
+    bool has_key;
 };
 
 struct pod {
@@ -33,7 +35,7 @@ struct pod {
 
 struct attempts {
     bool is_absent;
-    bool is_refused; /* the set rejects the pod, or the check failed */
+    bool is_refused; /* the set has refused the pod, or joining failed in this process; further attempts are useless */
     struct error other;
 };
 
@@ -98,9 +100,10 @@ static void try_address(struct pod *pod, const struct streams_setup *setup, cons
         attempts->other = *error;
 }
 
-/* Tries one address after the other. An address of another machine may belong to something else on this one (bridges,
- * NAT), although a later address leads to the set. Returns true if it is worth trying again: the pod has neither joined
- * nor been rejected, and at some address nothing answered. */
+/* Tries one address after the other, even if a program other than the set answers at one of them: with bridges or
+ * NAT an address of the set may belong to another machine here, although a later address leads to the set.
+ * Returns true if it is worth trying again: the pod has neither joined nor been refused, and at some address
+ * nothing answered. */
 static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct way_to_set *way, struct error *error)
 {
     struct error unread;
@@ -124,8 +127,9 @@ static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct
     return attempts.is_absent;
 }
 
-/* Joins a set for all ranks of the launch. `set` is a ticket file, a local socket, or a port with a munge credential.
- * If an address does not answer, the file is read again and all addresses are tried again, for `patience_ns`. */
+/* Joins a set for all ranks of the launch. `set` is a ticket file, a local socket, or a port with a munge
+ * credential. If the pod has not joined because an address did not answer, reads the file and tries all addresses
+ * again, for up to `patience_ns`. Returns NULL on failure. */
 static struct pod *pod_join(struct runtime *runtime, const char *set, uint64_t patience_ns, struct error *error)
 {
     struct way_to_set way;

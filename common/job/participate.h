@@ -9,8 +9,8 @@
 struct participant {
     enum role role;
     bool has_threads;
-    /* The ticket of the set that a master joins as a pod, and how long it waits for the set. The ticket is borrowed;
-     * NULL: it joins no set. */
+    /* For a master that joins a set as a pod: the ticket of the set, and how long the master tries to join. The
+     * ticket is borrowed; NULL: the process joins no set. */
     const char *ticket;
     uint64_t patience_ns;
     /* Runs the job with command line word[words]. Returns the exit status. */
@@ -18,5 +18,5 @@ struct participant {
     void *context;
 };
 
-/* `startup` has read the command line; participate() releases it. Returns the exit status. */
+/* `startup` was filled by startup_take(), and participate() releases it. Returns the exit status. */
 int participate(const struct participant *participant, struct startup *startup, int argc, char **argv);

@@ -44,23 +44,24 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* True if a resumed run may have more iterations: the loop grows, or the kernel can digest the beginning of its
- * inputs. */
+/* True if a resumed run may have more iterations than the earlier run: the loop grows, or the kernel can compute
+ * a digest of the beginning of its inputs. */
 static bool may_become_longer(const struct job_setup *setup)
 {
     return setup->kernel->inputs != NULL || setup->loop.grows;
 }
 
-/* The digest covers the inputs of the first `iterations` of the whole loop, or all inputs if the kernel has no
- * inputs(). */
+/* Sets `*digest` to the digest of the inputs of the first `iterations` iterations of the whole loop, or of all
+ * inputs if the kernel has no inputs(). */
 static int digest_inputs(const struct job_setup *setup, uint64_t iterations, uint64_t *digest, struct error *error)
 {
     *digest = setup->loop.inputs;
     return setup->kernel->inputs != NULL ? kernel_inputs(setup->kernel, setup->values, iterations, digest, error) : 0;
 }
 
-/* Writes all that determines the results and their places. The output is named without its folder, so the user may move
- * both files. If the loop may grow, only the inputs common to all iterations are included. */
+/* Returns a text, which the caller frees, with everything that determines the results and their positions in the
+ * output. The text names the output without its folder, so the user may move output and journal. If the kernel
+ * has inputs(), the digest in the text covers only the inputs common to all iterations. */
 static char *name_job(const struct job_setup *setup, size_t *bytes, struct error *error)
 {
     uint64_t inputs;
@@ -187,7 +188,8 @@ static uint64_t percent(const struct journal_content *content)
     return count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100;
 }
 
-/* Even a complete journal is of use: if the end of the run failed, the final file may be missing. */
+/* True if a run can continue from the journal, even if all iterations are done: the final files may be missing if
+ * the run failed at its end. */
 static bool is_worth_something(const struct journal_content *content)
 {
     return ranges_total(&content->done) > 0;
@@ -206,7 +208,7 @@ static int refuse_old(const char *path, uint64_t percent, struct error *error)
                      path, percent);
 }
 
-/* Only --overwrite destroys a run that could be resumed. */
+/* Fails if this run would destroy an earlier run that could be resumed; only --overwrite allows that. */
 static int check_old(struct resume *resume, const char *path, const struct job_setup *setup, struct error *error)
 {
     struct journal_file file;
@@ -231,8 +233,9 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
     return result;
 }
 
-/* The earlier run had variable output and is complete. Its output is in the final files, or still in parts because it
- * was not joined or the run was killed. The present run may want the other form, or more iterations. */
+/* Decides how to continue after an earlier run with variable output that is complete. The output of that run is
+ * in the final files, or still in parts, because the parts were not joined or the run was killed. The present run
+ * may want the other of the two forms, or more iterations. */
 static int look_at_parts(struct resume *resume, const struct job_setup *setup, bool has_more, struct error *error)
 {
     const int found = results_look(setup->job.output, &setup->loop, error);
@@ -285,9 +288,9 @@ static int check_start(const struct job_setup *setup, const char *path, struct e
                      setup->job.output, path);
 }
 
-/* Finds the usable part of the earlier run: all, unless parts are missing or have a wrong size. If nothing is left to
- * compute, the parts are read as well, because the final files are made from them. Returns 1 if only the ranges in
- * `sound` can be used. */
+/* Finds the usable results of the earlier run: all, unless output is missing or has a wrong size. If nothing is
+ * left to compute, also reads the parts of variable output, because the final files are made from them. Returns 1
+ * if only the results of the ranges in `sound` can be used. */
 static int find_sound(const struct journal_content *content, const struct job_setup *setup, struct ranges *sound,
                       uint64_t *digest, struct error *error)
 {
@@ -303,8 +306,8 @@ static int find_sound(const struct journal_content *content, const struct job_se
     return ranges_total(sound) < done;
 }
 
-/* Lets iterations be computed again if their output is missing or damaged. If no output exists at all, the run is
- * rejected later. */
+/* Removes iterations whose output is missing or damaged from the done ones, so that they are computed again.
+ * Changes nothing if no output exists at all: check_absent() rejects such a run. */
 static int forget_missing(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name,
                           struct error *error)
 {
@@ -358,8 +361,8 @@ int resume_find_failed(const struct resume *resume, const struct job_setup *setu
     return results_find_failed(setup->job.output, &setup->loop, done, failed, &digest, error);
 }
 
-/* Gives iterations that killed their processes another try. If they killed ISOLATED_DEATHS workers or more, it is an
- * isolated one. */
+/* Allows another try for iterations that killed their processes. If they killed ISOLATED_DEATHS workers or more,
+ * they are tried in isolation. */
 static int forgive_deaths(struct resume *resume, struct error *error)
 {
     struct poison_set *known = &resume->earlier.content.deaths, forgiven = {0};
@@ -431,7 +434,7 @@ static int check_absent(const struct resume *resume, const struct job_setup *set
         done, setup->loop.are_tasks ? "tasks" : "iterations", resume->path, setup->job.output);
 }
 
-/* An empty file, or a device, has nothing to lose. */
+/* True if the path names a file with content that a new output would destroy; a device has none. */
 static bool holds_something(const char *path)
 {
     struct stat found;
@@ -466,8 +469,9 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
                : results_check_place(setup->job.output, &setup->loop, error);
 }
 
-/* Selects the recovery point from which a loop with dependencies continues. If done ranges, or the gaps between them,
- * are shorter than the distance of the dependencies, the journal contradicts itself. */
+/* Selects the recovery point from which a loop with dependencies continues. Fails if a done range, or a gap
+ * before a done range, is shorter than the distance of the dependencies: HDSS never writes such a journal. Only a
+ * done range at the end of the loop may be shorter. */
 static int take_point(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
@@ -528,7 +532,7 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
     char beside[JOB_JOURNAL_PATH_MAX];
     path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
-        unlink(beside); /* The output that this journal describes is replaced. */
+        unlink(beside); /* This run replaces the output that the journal `beside` describes. */
     assert(!resume->is_over && "nothing is left to do");
     if (resume->path[0] == '\0')
         return 0;
@@ -641,7 +645,7 @@ void resume_conclude(struct resume *resume, const struct job_setup *setup, bool 
     struct stat output;
     const bool is_device = setup->collect && stat(setup->job.output, &output) == 0 && !S_ISREG(output.st_mode);
     const bool is_kept = is_right && !is_device && journal_end(&resume->journal, bytes, &unused) == 0;
-    /* If the journal gets no end it is removed, because the files are complete. */
+    /* A journal without an end record is removed: the final files exist, so nothing is left to resume. */
     resume_end_journal(resume, !is_kept);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal of a run as the leading program uses it: it looks at an earlier run, resumes it, and records this one. */
+/* How the leading program uses the journal: it looks at an earlier run, resumes that run, and records the present
+ * run. */
 #pragma once
 
 #include "common/config/job.h"
@@ -19,32 +20,35 @@ struct resume {
     struct journal_file earlier; /* journal of the resumed run; empty if there is none */
     bool resumed;
     bool is_over;
-    bool goes_on;   /* the earlier run was complete; this run continues it, from parts made of its final files */
-    bool has_begun; /* a journal without an end exists, so the output belongs to the run of that journal */
+    /* the earlier run was complete, and this run continues it: first it splits the final files into parts again */
+    bool goes_on;
+    bool has_begun; /* a journal without an end record exists, so an existing output belongs to that journal's run */
     struct journal journal;
-    unsigned char *point; /* [point_bytes] boundary data of an incomplete recovery point; owned */
+    unsigned char *point; /* [point_bytes] data of a recovery point whose parts have not all arrived; owned */
     uint64_t point_bytes;
     struct error failure;
 };
 
 void resume_init(struct resume *resume);
 
-/* Returns the file that lists the iterations, borrowed from the set-up. NULL if there is no such file, or several. */
+/* Returns the name of the kernel's input file, such as the list of its tasks, borrowed from the set-up. NULL if
+ * the kernel has no parameter that names a file, or several are given. */
 const char *resume_list(const struct job_setup *setup);
 
-/* The first of three steps, which changes no file. Reads the journal for --resume, and rejects a new run that would
- * destroy the results of a run that can be resumed. `keeps`: this run keeps a journal. resume_end() or resume_give_up()
- * must follow. */
+/* The first of three steps; it changes no file. Reads the journal for --resume, and rejects a new run that would
+ * destroy the results of a run that can be resumed. `keeps`: this run keeps a journal. resume_end() or
+ * resume_give_up() must follow. */
 int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps, struct error *error);
 
-/* The second step: fails if the output neither exists nor can be created. */
+/* The second step: fails if this run must not replace an existing output, if the output of the resumed run is
+ * missing, or if no output can be created. */
 int resume_check_output(const struct resume *resume, const struct job_setup *setup, struct error *error);
 
-/* The third step: takes over what is usable of the earlier run, and tells on `err` what is not. `name` begins each
- * line. */
+/* The third step: takes over the usable results of the earlier run, and reports on `err` which ones are not
+ * usable. `name` begins each line. */
 int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name, struct error *error);
 
-/* Finds those iterations that resume_take() has kept and that the kernel reported as failed. */
+/* Finds the iterations that resume_take() has kept as done but that the kernel reported as failed. */
 int resume_find_failed(const struct resume *resume, const struct job_setup *setup, struct ranges *failed,
                        struct error *error);
 
@@ -61,29 +65,29 @@ int resume_record_growth(struct resume *resume, const struct job_setup *setup, b
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
 
-/* Takes a part of a recovery point: its bytes from `offset` on, of `all` bytes. Records the point after the last
- * part. */
+/* Adds a part of a recovery point: part->bytes bytes, which begin at `offset` in its `all` bytes. Records the
+ * point after the last part. */
 int resume_record_point(struct resume *resume, const struct journal_point *part, uint64_t offset, uint64_t all,
                         struct error *error);
 
 int resume_record_deaths(struct resume *resume, const struct poison *deaths, struct error *error);
 
-/* True if the run can be resumed later. If iterations failed, even a complete run can be. */
+/* True if the run can be resumed later. If iterations failed, even a complete run can be resumed. */
 static inline bool resume_is_possible(const struct resume *resume, bool some_failed)
 {
     return resume->path[0] != '\0' && resume->journal.fd >= 0 &&
            (some_failed || resume->grows || !journal_is_complete(&resume->journal));
 }
 
-/* True if a resumed run would give up all remaining iterations at once because of their deaths, so that only --resume
- * failed runs them. Must be called before resume_end(). */
+/* True if all remaining iterations have killed so many processes that --resume would give them up at once, and
+ * only --resume=failed would run them. Must be called before resume_end(). */
 bool resume_is_given_up(const struct resume *resume, const struct job_setup *setup);
 
 void resume_end(struct resume *resume);
 
-/* Must be called after the final files are made. Adds the end to the journal if `is_right`, otherwise removes the
- * journal; then closes it. */
+/* Must be called after the final files are made. Appends the end record to the journal and closes it. Removes the
+ * journal instead if `is_right` is false, if the output is a device, or if the record cannot be written. */
 void resume_conclude(struct resume *resume, const struct job_setup *setup, bool is_right);
 
-/* Must be called if the run does not begin: removes the journal unless it belongs to an earlier run. */
+/* Must be called if the run does not begin. Closes the journal, and removes it unless it belongs to a resumed run. */
 void resume_give_up(struct resume *resume);

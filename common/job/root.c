@@ -68,7 +68,7 @@ int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers,
 
 int root_check(struct root *root, bool keeps_journal)
 {
-    /* root_note_added() says when a counted loop grows. */
+    /* If users add iterations to the loop, root_note_added() sets `grows` later. */
     root->grows = root->setup.loop.grows && !root->setup.job.found.is_counted;
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
@@ -222,8 +222,8 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
     return result;
 }
 
-/* If the run is done, all results must exist. With --join no the parts remain for other programs, which may have
- * removed some, so only the failures are read. */
+/* Makes the final files; if the run is complete, all results must exist. With --join no the parts are kept for
+ * other programs, which may already have removed some, so only the failures are read from the parts. */
 static int root_convert(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
@@ -237,7 +237,8 @@ static int root_convert(struct root *root, int status)
     return sync ? results_sync_files(setup->job.output, &setup->loop, &root->error) : 0;
 }
 
-/* Checks that all written results still exist. If the run ended early, no other check follows. */
+/* Checks that the output was not removed or replaced during the run. If the run ended early, also checks that all
+ * recorded results exist; otherwise root_convert() checks that. */
 static int root_look_again(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
@@ -275,7 +276,7 @@ static int finish_output(struct root *root, int status)
 static int root_check_journal(struct root *root, int status)
 {
     const char *failure = root->resume.failure.text;
-    /* A resumed run may have grown without recording anything yet. */
+    /* Growth is usually recorded before results, but a resumed loop may have grown without any new result. */
     if (failure[0] == '\0' && record_growth(root, &root->error) < 0)
         root->resume.failure = root->error;
     if (failure[0] == '\0' || status == EXIT_STATUS_FAILED)
@@ -306,7 +307,7 @@ int root_finish_output(struct root *root, int status)
     return status;
 }
 
-/* The parts are needed until the journal is completed. */
+/* The parts are removed last, because a resumed run needs them as long as the journal has no end record. */
 void root_clear_away(struct root *root, int status)
 {
     if (root->resume.path[0] != '\0' && root->complete) {
@@ -357,7 +358,7 @@ static int root_write_report(struct root *root, const struct report *report)
     return result;
 }
 
-/* Lets `hdss run` print the summary if possible, because a launcher may drop the last output of a rank. */
+/* Lets `hdss run` print the summary if possible, because an MPI launcher may drop the last output of a rank. */
 static void root_print_summary(struct root *root, const struct report *report)
 {
     const struct job *job = &root->setup.job;

@@ -9,13 +9,14 @@
 
 struct set_role {
     void *context;
-    /* Prepares this rank's part of a job, and fills in `of_job` for the link, except its number, weight and priority.
-     * The part owns the announcement, and reports an invalid job as its failure. Returns NULL if memory runs out; that
-     * ends the rank and the set. */
+    /* Returns this rank's part of a job, and fills in `of_job` for the link, except number, weight and priority
+     * of the job. The part owns the announcement. If the job is invalid, the part still exists and reports the
+     * failure. Returns NULL if memory runs out; that ends the rank and the set. */
     void *(*take)(void *context, struct runtime *runtime, const struct topology *topology,
                   struct announcement *announcement, struct part_of_job *of_job);
     void (*end)(void *part, int status);
 };
 
-/* Groups the ranks as the words of the set say, and serves jobs until the set ends. Returns the exit status. */
+/* Groups the ranks as the command line of the set (word[words]) says, and serves jobs until the set ends. Returns
+ * the exit status. */
 int set_rank_run(struct runtime *runtime, unsigned words, char *const *word, const struct set_role *role);

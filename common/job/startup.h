@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a daemon before MPI starts. Only one rank prints a page for --help or --version, or an error, for
- * all. */
+/* The command line of a daemon before MPI starts. If all ranks of a launch have an error or a page (of --help or
+ * --version) to print, only one rank prints it. */
 #pragma once
 
 #include "common/util/error.h"
@@ -9,7 +9,7 @@
 
 struct startup {
     const char *program, *version;
-    int status; /* what the hello says: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
+    int status; /* status for the HELLO message: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
     char *text; /* a page or an error to print; owned; NULL: none */
 };
 

@@ -14,13 +14,14 @@ static int status_open(const char *variable)
     const char *path = getenv(variable);
     struct stat found;
     int given;
-    /* An MPI launcher may have closed the descriptor and reused its number. */
+    /* The descriptor must be a pipe, because an MPI launcher may have closed it and reused its number. */
     if (path != NULL && sscanf(path, STATUS_DESCRIPTOR, &given) == 1)
         return fstat(given, &found) == 0 && S_ISFIFO(found.st_mode) ? fcntl(given, F_DUPFD_CLOEXEC, 3) : -1;
     return path != NULL ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC) : -1;
 }
 
-/* Writes the whole line or nothing. A newline at the beginning of the line ends a partial line of another process. */
+/* Writes the whole line or nothing. The line begins with a newline, which ends an incomplete line of another
+ * process. */
 static void status_file_tell(const char *line, int length)
 {
     int file = status_open(STATUS_VARIABLE);
@@ -91,7 +92,7 @@ bool status_tell_summary(const char *text)
     return told;
 }
 
-/* A line that does not fit is dropped, because the next one follows soon. */
+/* A progress line that does not fit in the pipe is dropped, because the next one follows soon. */
 bool status_tell_progress(const char *text)
 {
     int file = status_open_pipe(PROGRESS_VARIABLE);

@@ -3,14 +3,14 @@
  * return any status if ranks die, and may drop their last output.
  *
  * `hdss run` names a pipe in the environment, and the ranks write lines to it. The supermaster writes STATUS_BEGUN with
- * its process after all ranks have joined; `hdss run` watches that process from then on. It writes STATUS_DRAINING
- * after a signal, STATUS_OVER after the loop, and STATUS_END with its status after the results are finished and before
- * it leaves MPI. If the run failed and can be restarted, STATUS_AGAIN precedes STATUS_END. If the supermaster is lost,
- * one rank of its machine writes a STATUS_RAN for each worker there that has run a task. Without a supermaster rank 0
- * writes STATUS_BEGUN and STATUS_END. Other ranks write STATUS_END only if their status is not 0.
+ * its process number after all ranks have joined; `hdss run` watches that process from then on. The supermaster writes
+ * STATUS_DRAINING after a signal, STATUS_OVER after the loop, and STATUS_END with the exit status after the results are
+ * finished and before it leaves MPI. If the run failed and can be restarted, STATUS_AGAIN precedes STATUS_END. If the
+ * supermaster is lost, one rank of its machine writes a STATUS_RAN for each worker there that has run a task. Without a
+ * supermaster rank 0 writes STATUS_BEGUN and STATUS_END. Other ranks write STATUS_END only if their status is not 0.
  *
  * The summary and the progress line have pipes of their own, because launchers may forward only whole lines and the
- * progress line has no end. If a variable is not set, nothing is written. */
+ * progress line has no end. If the environment variable of a pipe is not set, nothing is written to that pipe. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -21,22 +21,23 @@
 #define STATUS_VARIABLE   "HDSS_STATUS_FILE"
 #define SUMMARY_VARIABLE  "HDSS_SUMMARY_FILE"
 #define PROGRESS_VARIABLE "HDSS_PROGRESS_FILE"
-/* The variables have this value if /proc is not mounted, so that the pipe has no path. Ranks then inherit its
- * descriptor. */
+/* The variables have this value if the pipe has no path, because /proc is not mounted. Ranks then inherit the
+ * pipe's descriptor. */
 #define STATUS_DESCRIPTOR "descriptor:%d"
 
 /* A longer summary may not fit in the pipe. */
 #define SUMMARY_PIPED_MAX 65536u
 
-/* `hdss run` sets it if it ends remaining ranks itself after the run, so that the supermaster need not wait for
- * them. */
+/* `hdss run` sets this variable if it will itself end the ranks that remain after the run, so that the
+ * supermaster need not wait for them. */
 #define SURVIVAL_VARIABLE "HDSS_RANKS_MAY_END"
 
 #define STATUS_BEGUN    "begun %d"
 #define STATUS_DRAINING "draining"
 #define STATUS_OVER     "over"
-#define STATUS_AGAIN    "again" /* the run has lost a rank that it needs */
-/* The first and the count of the latest tasks of a worker; the second format is for sscanf(). */
+#define STATUS_AGAIN    "again" /* the run has lost a rank without which it cannot continue */
+/* Number of the first of the tasks that a worker ran last, and how many tasks these are. STATUS_RAN_READ is for
+ * sscanf(). */
 #define STATUS_RAN      "ran %" PRIu64 " %" PRIu64
 #define STATUS_RAN_READ "ran %" SCNu64 " %" SCNu64
 #define STATUS_END      "%s %d%s" /* role, exit status, then STATUS_DEGRADED or nothing */
@@ -51,8 +52,9 @@ void status_tell_again(void);
 void status_tell_ran(const struct range *range);
 void status_tell_end(const char *role, int status, bool degraded);
 
-/* True if `hdss run` has received the summary and prints it. */
+/* Sends the summary to `hdss run`, which prints it. False if it could not be sent. */
 bool status_tell_summary(const char *text);
 
-/* Like status_tell_summary(), for a text that shows or clears the progress line. */
+/* Sends a text that shows or clears the progress line to `hdss run`, which prints it. False if there is no pipe
+ * for it. */
 bool status_tell_progress(const char *text);

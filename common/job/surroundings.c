@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Entering the surroundings of a job: see surroundings.h. A folder is held by a descriptor, so it stays the same one if
- * it is renamed. */
+/* Entering the surroundings of a job: see surroundings.h. Folders are kept as descriptors, which stay valid if a
+ * folder is renamed. */
 #include "common/job/surroundings.h"
 
 #include "common/config/job.h"
@@ -86,7 +86,7 @@ void surroundings_leave(struct surroundings_before *before)
 {
     if (before->folder < 0)
         return;
-    if (fchdir(before->folder) < 0) { /* Relative names would refer to other files. */
+    if (fchdir(before->folder) < 0) { /* The process cannot continue: its relative names would refer to other files. */
         perror("hdss: cannot return to the own folder");
         abort();
     }

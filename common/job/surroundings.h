@@ -11,8 +11,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Environment variable with the number of the run or set, which the supermaster draws and adds to each announced job.
- * Ranks of other launches compare it to know that they belong together. Tasks do not inherit it. */
+/* Environment variable with a random number of the run or set, which the supermaster adds to the environment of
+ * each announced job. By this number workers of different launches on a node know that they belong to the same
+ * run or set. Tasks do not inherit the variable. */
 #define SESSION_VARIABLE "HDSS_SESSION"
 
 struct surroundings {
@@ -21,8 +22,8 @@ struct surroundings {
     char *const *environment; /* ends with NULL; borrowed */
 };
 
-/* The surroundings of the process, to which it returns. A kernel may change the arithmetic and signal settings
- * meanwhile. */
+/* What surroundings_leave() restores. That includes the floating-point environment and the signal mask, because a
+ * kernel may change them meanwhile. */
 struct surroundings_before {
     int folder; /* descriptor; -1: nothing was entered */
     mode_t umask;
@@ -36,14 +37,15 @@ struct surroundings_before {
 int surroundings_open(struct surroundings *surroundings, const char *folder, mode_t umask, char *const *environment,
                       struct error *error);
 
-/* Opens the surroundings of a job of a set. With --results here, a rank of a pod stays in the current folder if it
- * cannot enter that of the job. */
+/* Opens the surroundings of a job of a set. With --results here, a rank of a pod stays in its current folder if
+ * it cannot enter the folder of the job. */
 int surroundings_open_announced(struct surroundings *surroundings, const struct announcement *announced, bool is_of_pod,
                                 struct error *error);
 
 void surroundings_close(struct surroundings *surroundings);
 
-/* Enters the surroundings, if any; not in two threads at once. On failure nothing is entered. */
+/* Enters the surroundings, if any. Two threads must not do that at the same time, because surroundings belong to
+ * the process. On failure nothing is changed. */
 int surroundings_enter(const struct surroundings *surroundings, struct surroundings_before *before,
                        struct error *error);
 void surroundings_leave(struct surroundings_before *before);

@@ -16,7 +16,8 @@
 #define TECHNIQUE_SYMBOL "hdss_technique"
 #define PYTHON_SYMBOL    "hdss_python_technique"
 
-/* A function of HDSS's Python module. Makes a technique from "module.Class". NULL with `error`. */
+/* A function of HDSS's Python module, which makes a technique from "module.Class". It returns NULL with a line in
+ * `error` on failure. */
 typedef const struct hdss_technique *python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
 static const struct object_kind technique_objects = {

@@ -6,6 +6,7 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* Like sched_spec_parse(), also for plug-ins: "./mine.so:param=value,...", "python:module.Class:param=value,...". The
- * technique stays valid until the process ends. On failure `spec` is unchanged. */
+/* Like sched_spec_parse(), but also accepts plug-ins: "./mine.so:param=value,...",
+ * "python:module.Class:param=value,...". The technique stays valid until the process ends. On failure `spec` is
+ * unchanged. */
 int technique_load(struct sched_spec *spec, const char *text, struct error *error);

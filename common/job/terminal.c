@@ -19,9 +19,9 @@
 #define LOOK_MS          200
 #define LOG_LOOK_MS      1000
 
-/* Returns a descriptor of the terminal at a standard stream of this process or of its launcher, which the caller
- * closes; -1: none. mpirun gives its ranks a pseudo-terminal for standard output, so for that only the launcher's
- * stream counts. */
+/* Opens the terminal to which a standard stream of this process or of its launcher is connected. Returns a
+ * descriptor, which the caller closes, or -1 if there is no terminal. For standard output only the launcher's
+ * stream counts, because mpirun gives its ranks a pseudo-terminal as standard output. */
 static int terminal_open_terminal(int stream)
 {
     char link[64];

@@ -29,21 +29,21 @@ void terminal_init_none(struct terminal *terminal);
 
 void terminal_show(struct terminal *terminal, const char *line);
 
-/* True if the next line of the log is due, which also schedules the line after it. The gaps are equal, or grow with
- * --progress always. */
+/* If the next log line is due, schedules the line after it and returns true. The gaps between lines are equal,
+ * but with --progress always and without --log-every they begin short and grow. */
 bool terminal_is_due(struct terminal *terminal, double elapsed_s);
 
 void terminal_log(const char *line);
 
-/* Returns the milliseconds between two updates; 0: none. */
+/* Returns the milliseconds between two looks at the progress; 0: the progress is not shown. */
 unsigned terminal_look_ms(const struct terminal *terminal);
 
-/* Writes the time as "2026-02-28 17:05:09", without the date if it is the same day as `today`. */
+/* Writes the time as "2026-02-28 17:05:09", or as "17:05:09" if `when` and `today` are on the same day. */
 enum { TERMINAL_TIME_MAX = 32 };
 const char *terminal_time(time_t when, time_t today, char text[TERMINAL_TIME_MAX]);
 
 void terminal_clear(struct terminal *terminal);
 
-/* Returns the text to print before anything on standard output: it clears the line if both streams are the same
- * terminal, whichever is written first. */
+/* Returns the text to print before any other output: it clears the progress line if that is shown and standard
+ * output is a terminal, too; otherwise it is empty. */
 const char *terminal_text_start(const struct terminal *terminal);

@@ -29,6 +29,6 @@ int timings_write_part(const struct timings *timings, const char *path, unsigned
 
 bool timings_has_part(const char *path, unsigned rank);
 
-/* Joins the existing part files of these ranks into `path` and removes them. Each line names the rank of the worker. If
- * an iteration was computed twice, the chunk that begins first counts. */
+/* Joins the existing part files of these ranks into `path` and removes them. Each line names the rank of the
+ * worker. If two chunks have common iterations, these count for the chunk that begins at the lower iteration. */
 int timings_join(const char *path, const unsigned *ranks, unsigned count, struct error *error);

@@ -21,16 +21,18 @@ struct pace {
     size_t count;
 };
 
-/* The expected end, in seconds from now; negative: unknown, or without bound. */
+/* The rate of the last half minute, and the earliest and the latest expected end of the run, in seconds from now.
+ * Negative values are unknown; a negative latest_s may also mean that the end has no bound. */
 struct pace_band {
     double rate_per_s;
     double soonest_s, latest_s;
 };
 
-/* Adds a look unless the last one was less than PACE_GAP_S ago. */
+/* Adds a look unless the last look was less than PACE_GAP_S seconds ago. */
 void pace_note(struct pace *pace, const struct progress *progress);
 
-/* The earliest and the latest end follow from the mean rate of the whole run, and from the recent rate minus and plus
- * two standard errors (the deviation of the rates between looks over the square root of their number). They are unknown
- * for a growing loop, and until there are three looks with progress between them. */
+/* Predicts the end from three rates: the mean rate of the whole run, and the recent rate minus and plus two
+ * standard errors (the standard deviation of the rates between looks, divided by the square root of their
+ * number). soonest_s and latest_s are the earliest and the latest of the three ends. The ends are unknown for a
+ * growing loop, and before there are three looks with progress between them. */
 struct pace_band pace_foresee(const struct pace *pace, const struct progress *progress);

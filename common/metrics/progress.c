@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The progress line: see progress.h.
  *
- * It consists of pieces with known widths in columns (not bytes), which are omitted one by one until the rest fits.
- * Pieces of fixed width come first, so that they do not move. */
+ * The line consists of pieces with known widths in columns (not bytes). If the line is too wide, pieces are omitted
+ * one by one until the others fit. Pieces of fixed width come first in the line, so that they do not move. */
 #include "common/metrics/progress.h"
 #include "common/metrics/human.h"
 
@@ -14,7 +14,7 @@
 enum { NAME, BAR, PERCENT, COUNT, RATE, TIME, BUSY, PIECES };
 enum { BAR_MIN = 10, BAR_MAX = 30, GAP = 2 };
 
-/* The order in which pieces are omitted. The bar shrinks first. */
+/* The order in which pieces are omitted. Before any piece is omitted, the bar shrinks. */
 static const int dispensable[] = {NAME, BAR, BUSY, RATE, COUNT, TIME, PERCENT};
 
 struct piece {
@@ -40,7 +40,7 @@ static void make_bar(struct piece *piece, const struct progress *progress, unsig
     piece->columns = columns + 2;
 }
 
-/* The percentage is rounded down, so 100 % means complete. A growing loop has none. */
+/* The percentage is rounded down, so 100 % means complete. A growing loop has no percentage. */
 static void make_percent(struct piece *piece, const struct progress *progress)
 {
     if (progress->grows)
@@ -123,7 +123,8 @@ static void make_pieces(struct piece pieces[PIECES], const struct progress *prog
         pieces[i].columns = (unsigned)strlen(pieces[i].text);
 }
 
-/* The width must not depend on the name, and stays the same while the other texts keep their lengths. */
+/* Returns the width of the bar. It does not depend on the name, which may be omitted, and it stays the same as
+ * long as the other texts keep their lengths. */
 static unsigned bar_columns(const struct piece pieces[PIECES], unsigned width)
 {
     unsigned others = columns_of(pieces) - pieces[NAME].columns + 2;

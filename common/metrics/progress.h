@@ -11,8 +11,8 @@
 struct progress {
     const char *name;
     uint64_t done, total;
-    uint64_t resumed; /* part of `done` from an earlier run, which does not count for the rate */
-    double elapsed_s; /* since the first chunk was assigned; 0 before that */
+    uint64_t resumed; /* part of `done` that an earlier run has done; does not count for the rate */
+    double elapsed_s; /* time since the first chunk was assigned; 0: none was assigned yet */
     unsigned busy, workers;
     unsigned lost;
     bool draining;
@@ -25,7 +25,7 @@ const char *progress_line(const struct progress *progress, unsigned width, bool 
 
 double progress_rate(const struct progress *progress);
 
-/* Returns the seconds to the end at this rate; negative if unknown. */
+/* Returns the seconds to the end of the run at its mean rate; negative if unknown. */
 double progress_left_s(const struct progress *progress);
 
 /* Writes the progress as a log line. `end` is the expected time of day of the end, NULL if unknown. Returns `line`. */

@@ -22,15 +22,16 @@ struct rank_figures {
     unsigned rank;
     bool is_master;
     enum rank_state state;
-    unsigned node;          /* RANK_NONE: unknown */
-    const char *host;       /* name of the node, borrowed; NULL: unknown */
-    unsigned master;        /* master of a worker; RANK_NONE: it has none */
-    unsigned workers, busy; /* of a master: its workers, and how many of them computed at its last report */
-    /* This and the members below are for workers; only `done` may also be known of a master. `has_counts`: `done` to
-     * `wait_s` are known. */
+    unsigned node;    /* RANK_NONE: unknown */
+    const char *host; /* name of the node, borrowed; NULL: unknown */
+    unsigned master;  /* master of a worker; RANK_NONE: no master */
+    /* for a master: its workers, and how many of them were computing at the master's last report */
+    unsigned workers, busy;
+    /* This and the members below are for workers; for a master only `done` may be known. `has_counts`: the
+     * members `done` to `wait_s` are known. */
     bool has_counts;
-    uint64_t done, chunks;    /* iterations with stored results, and computed chunks */
-    double compute_s, wait_s; /* time in the kernel and idle time, both for the computed chunks */
+    uint64_t done, chunks;    /* iterations whose results are stored, and computed chunks */
+    double compute_s, wait_s; /* time in the kernel, and idle time, for the computed chunks */
     double power;
     double load; /* processes per core, including the worker; 0: unknown */
     bool has_chunk;

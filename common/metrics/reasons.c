@@ -12,7 +12,7 @@
 
 #define COMMAND_LEAST 20
 #define SIGNALS_MAX   1024
-/* The kernel exec puts this before its own lines in a task's error output. */
+/* The kernel exec begins its own lines in a task's error output with this text. */
 #define NOTE_START "hdss: task "
 
 static enum reason_kind kind_of(const struct task_row *row)
@@ -65,7 +65,7 @@ static struct task_text without_note(struct task_text line)
 static void set_example(struct reason *reason, const struct task_row *row, const void *errors, size_t length)
 {
     struct task_text rest = {errors, length}, line = last_line(&rest), own = without_note(line);
-    /* The line of the kernel repeats the reason, so the line before it tells more. */
+    /* The last line, which the kernel exec wrote, only repeats the reason, so the line before it is shown. */
     if (reason->kind == REASON_TIMEOUT && own.at != line.at)
         own = last_line(&rest);
     reason->number = row->number;

@@ -21,7 +21,7 @@ struct reason {
     enum reason_kind kind;
     int64_t value;
     uint64_t count;
-    /* the first task that failed for this reason */
+    /* number of the first task that was reported with this reason */
     uint64_t number;
     char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX];
 };
@@ -39,7 +39,7 @@ bool reasons_know(const struct reasons *reasons, const struct task_row *row);
 void reasons_sort(struct reasons *reasons);
 
 /* Adds lines such as "12 tasks failed with exit 1, e.g. 17 ./fit a.dat: last line of its errors", at most `width`
- * columns wide. The first one begins with `first`, the others with `indent`. */
+ * columns wide. The first line begins with `first`, the other lines with `indent`. */
 void reasons_add_text(const struct reasons *reasons, struct text *text, const char *first, const char *indent,
                       unsigned width);
 

@@ -27,27 +27,28 @@ struct report_worker {
     unsigned node;
     unsigned master;
     double power;
-    double weight; /* as the technique has learned it; 0: the technique is not adaptive */
-    double load;   /* mean of the loads for which its chunks were cut; 0: not measured */
+    double weight; /* the weight that the technique has learned; 0: the technique is not adaptive */
+    double load;   /* mean load of the core when the worker's chunks were cut; 0: not measured */
     uint64_t iterations, chunks;
     bool is_of_pod;
     bool has_left;
     /* how long the worker was present between the first assignment and the last commit of the run */
     double presence_s;
     double compute_s;
-    double wait_s;    /* idle time, from its first request to the end of the run */
-    unsigned threads; /* 0: one thread, without thread statistics */
+    double wait_s;    /* the worker's idle time, from its first request to the end of the run */
+    unsigned threads; /* 0: one thread, and the thread statistics below are unset */
     uint64_t thread_chunks;
     double thread_max_over_mean, thread_cov;
-    /* If the workers of a node have more threads than the node has cores: the worker's share of the cores, and its
-     * processor time from its first chunk to its end. Otherwise both are 0. They are also 0 if the worker's iterations
-     * wait instead of computing, if it is slowed down, or if it was lost. */
+    /* If the workers of a node have more threads than the node has cores: the worker's share of the cores, and
+     * the worker's processor time from its first chunk to its end. Otherwise both are 0. They are also 0 if the
+     * iterations wait instead of computing, or if the worker is slowed down or was lost. */
     double cores, processor_s;
-    double finish_s; /* from the first assignment of the run to the worker's last completion; 0: it had no chunk */
+    /* from the first assignment of the run to the worker's last completion; 0: the worker had no chunk */
+    double finish_s;
 };
 
 struct report_step {
-    /* from the first assignment to the last commit; 0: an earlier run did the step, or it is not done */
+    /* from the first assignment to the last commit of the step; 0: an earlier run did the step, or it is not done */
     double elapsed_s;
     uint64_t chunks;
     uint64_t *cut;
@@ -62,7 +63,7 @@ struct report_pods {
     unsigned joined, left, lost;
 };
 
-/* Work that was returned before it began, because others were idle. */
+/* Recalled work: workers returned it before they began it, because other workers were idle. */
 struct report_recalls {
     uint64_t count;
     uint64_t iterations;
@@ -71,7 +72,7 @@ struct report_recalls {
 
 struct report_failure {
     struct range range;
-    unsigned rank; /* the worker; REPORT_NO_RANK: several workers died of the iterations */
+    unsigned rank; /* the worker; REPORT_NO_RANK: the iterations killed several workers */
     bool given_up;
     char *text;
     bool not_run;
@@ -79,43 +80,47 @@ struct report_failure {
 
 #define REPORT_NO_RANK UINT_MAX
 
-/* Imbalance of times of the workers. Without workers, or if all times are 0, max_over_mean is 1 and the rest 0. */
+/* Imbalance of the workers' times. Without workers, or if all times are 0, max_over_mean is 1 and the other
+ * members are 0. */
 struct report_spread {
     double max_over_mean;
     double cov;    /* coefficient of variation: population standard deviation / mean */
-    double excess; /* max / mean - 1: load imbalance of Pearce et al. 2012 */
-    /* 100 (max - mean) / max * n / (n - 1) for n workers: DeRose, Homer and Johnson 2007. 100 if one worker does all, 0
-     * if all do the same. */
+    double excess; /* max / mean - 1, the load imbalance of Pearce et al. 2012 */
+    /* 100 (max - mean) / max * n / (n - 1) for n workers (DeRose, Homer and Johnson 2007): 100 if one worker does
+     * all the work, 0 if all workers do the same amount. */
     double percent;
 };
 
 struct report_aside {
     unsigned node;
     uint64_t failed;
-    unsigned worked, beside; /* successful tasks, and all tasks, on other nodes in that time */
-    bool is_back;            /* the node got work again because all others were lost; `failed` to `beside` are unset */
+    /* successful tasks, and all tasks, on other nodes while `failed` tasks failed on this node */
+    unsigned worked, beside;
+    /* the node got work again because all other nodes were lost; then `failed`, `worked` and `beside` are unset */
+    bool is_back;
 };
 
 struct report_mismatch {
     struct range range;
     unsigned workers;
     unsigned rank[3];
-    int wrong; /* index in `rank`, 0 or 1, of the worker that differs from both others; -1: all differ */
+    /* index in `rank` (0 or 1) of the worker whose results differ from those of both others; -1: all differ */
+    int wrong;
 };
 
 struct report_verify {
     double share;
     uint64_t seed;
-    /* Numbers of iterations. `unverified`: selected, but no other worker could compute them. */
+    /* Numbers of iterations. `unverified` counts selected iterations that no second worker could compute. */
     uint64_t alike, differing, unverified;
-    const struct report_mismatch *list; /* [count] in order of arrival; limited */
+    const struct report_mismatch *list; /* [count] in order of arrival; beyond a limit mismatches are not listed */
     size_t count;
 };
 
 struct report_recorded {
-    unsigned workers; /* 0: none, or not usable */
+    unsigned workers; /* number of workers in the record; 0: no speeds are recorded, or they are not usable */
     unsigned known;
-    bool are_different;       /* false: the speeds may be equal, and costs are used as recorded */
+    bool are_different;       /* false: the speeds may be equal, and the recorded costs are used unchanged */
     bool are_simulated;       /* the simulated workers have the recorded speeds */
     double slowest, quickest; /* speeds relative to the mean */
 };
@@ -124,10 +129,11 @@ struct report_simulation {
     const char *backend;
     const char *platform;
     unsigned nodes;
-    const char *costs; /* a file, a distribution, or "model" */
+    const char *costs; /* source of the costs: a file, a distribution, or "model" */
     struct report_recorded recorded;
-    uint64_t seed;        /* seed of the order of simultaneous events; 0: the order is fixed */
-    unsigned repetitions; /* runs with different seeds, of which this one has the median loop time; 0: one run */
+    uint64_t seed; /* seed of the order of simultaneous events; 0: the order is fixed */
+    /* number of runs with different seeds, of which this run has the median loop time; 0: only one run */
+    unsigned repetitions;
     double least_s, median_s, most_s;
     /* Fraction of the loop time that the supermaster, and the busiest master, spent handling events; negative:
      * unknown. */
@@ -136,20 +142,22 @@ struct report_simulation {
 
 struct report {
     const char *version;
-    /* NULL: a real run. A simulated one has no time of day and no checksum. */
+    /* NULL: a real run. A simulated run has no time of day and no checksum. */
     const struct report_simulation *simulated;
     enum report_topology topology;
     const char *carrier;              /* NULL: a simulated run */
     const struct hdss_kernel *kernel; /* borrowed, like all pointers here */
     const union hdss_value *values;
     struct sched_spec technique;
-    const struct sched_spec *thread_technique; /* technique among the threads of a worker; NULL: no threads */
+    /* technique that distributes a chunk among the threads of a worker; NULL: one thread */
+    const struct sched_spec *thread_technique;
     struct sched_value_used measured[SCHED_PARAMS_MAX];
     unsigned measured_count;
     bool technique_by_kernel;
-    const struct choice *choice; /* the candidates for `technique`; NULL: it was not chosen by measurement */
+    /* the candidates from which `auto` chose `technique`; NULL: the user or the kernel chose it */
+    const struct choice *choice;
     enum sched_weighting weighting;
-    uint64_t min_chunk, max_chunk; /* max_chunk 0: there is none */
+    uint64_t min_chunk, max_chunk; /* max_chunk is 0 if there is no limit */
     /* synchronization points per chunk of a loop with dependencies; 0: iterations are independent */
     uint64_t sync_points;
     uint64_t first;
@@ -164,7 +172,8 @@ struct report {
     struct report_pods pods;
     struct report_faults faults;
     struct report_verify verify;
-    const struct range *failed; /* ranges given up, in order; the other lists are in order of arrival and limited */
+    /* ranges that were given up, in ascending order; `failures` and `aside` are in order of arrival and limited */
+    const struct range *failed;
     size_t failed_count;
     const struct report_failure *failures;
     size_t failure_count;
@@ -175,50 +184,51 @@ struct report {
     const struct reasons *reasons;
     const struct report_worker *worker_stats;
     const struct report_step *steps;
-    uint64_t step_count; /* 0: a single step */
+    uint64_t step_count; /* number of time steps; 0: a single step */
 
     enum report_outcome outcome;
     uint64_t done;
 
-    /* This and the next members are for the summary only. `grows`: more iterations could have followed. */
+    /* This member and those up to `output_varies` are for the summary only. `grows`: more iterations could have
+     * followed. */
     bool grows;
     bool is_cancelled;
-    const char *failure; /* REPORT_FAILED: why the run failed, in one line; NULL: that is printed elsewhere */
-    const char *journal; /* journal from which the run can be resumed; NULL: it cannot */
+    const char *failure; /* why a run with REPORT_FAILED failed, in one line; NULL: the reason is printed elsewhere */
+    const char *journal; /* journal from which the run can be resumed; NULL: the run cannot be resumed */
     bool rest_is_given_up;
     const char *output;
     bool are_tasks;
     bool output_in_parts;
-    bool output_varies; /* missing iterations are absent from the output instead of zero */
+    bool output_varies; /* missing iterations are absent from the output; false: they are 0 in the output */
 
-    /* report_compute() sets this and all members below. compute_s: sum over the workers. */
+    /* report_compute() sets this and all members below. `compute_s` is the sum over the workers. */
     double compute_s;
-    double overhead_s; /* mean over the workers of elapsed_s - compute_s */
-    /* compute_s / (elapsed_s * workers). A worker that joined counts with the time of its presence. 0 without
-     * assignments. */
+    double overhead_s; /* mean over the workers of elapsed_s minus the worker's time in the kernel */
+    /* compute_s / (elapsed_s * workers); 0 without assignments. For a worker of a pod the time of the worker's
+     * presence counts instead of elapsed_s, here and in overhead_s. */
     double efficiency;
-    /* If workers share cores: efficiency = compute_s / (elapsed_s * cores), and overhead_s is the mean over the cores.
-     * A worker with enough cores counts one per thread. */
+    /* Set if workers share cores. Then efficiency is shared.compute_s / (elapsed_s * shared.cores), and
+     * overhead_s is the mean over the cores. A worker with enough cores counts as one core per thread. */
     struct {
         double cores;
-        double compute_s; /* sum over the threads of report_computing_s(); `cores` is 0 if no cores are shared */
+        double compute_s; /* sum over all threads of report_computing_s(); `cores` is 0 if no cores are shared */
     } shared;
     double cost_s;
     struct report_spread imbalance;
     struct report_spread busy;
-    /* Parts of overhead_s, as means over the workers present at the end: the time of a worker outside of the kernel
-     * before its last completion, and all of its time after that. */
+    /* The two parts of overhead_s, as means over the workers present at the end: a worker's time outside of the
+     * kernel before its last completion, and all of its time after that completion. */
     double scheduling_s, idle_s;
     struct {
         unsigned threads;
         uint64_t chunks;
-        /* Imbalance of the computing times of a worker's threads; mean over the workers with threads. */
+        /* Imbalance of the computing times of a worker's threads, as mean over the workers with several threads. */
         double max_over_mean, cov;
     } thread_level;
 };
 
-/* Returns the computing time of a worker, mean over its threads: the time in the kernel, or the processor time if that
- * is less because the core is shared. */
+/* Returns the computing time of a worker, as mean over its threads: the time in the kernel, or the processor time
+ * if that is less because the worker shares its cores. */
 double report_computing_s(const struct report_worker *worker);
 
 void report_compute(struct report *report);

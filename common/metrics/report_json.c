@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as JSON. The names of fields and their order are stable: see the manual.
  *
- * The head is an indented object. Each worker has one line, so even thousands of them are readable. */
+ * The head is an indented object. Each worker has one line, so even a report with thousands of workers is readable. */
 #include "common/metrics/report.h"
 #include "common/metrics/json_text.h"
 #include "common/predict/choose.h"
@@ -54,7 +54,7 @@ static json_t *technique_value(const struct technique_param *param, union sched_
     return NULL;
 }
 
-/* Parameters that were not given follow from the loop. */
+/* Leaves out parameters that were not given: their values follow from the loop. */
 static json_t *technique_params(const struct sched_spec *spec)
 {
     json_t *object = json_object();
@@ -73,8 +73,8 @@ static json_t *technique_measured(const struct report *report)
     return object;
 }
 
-/* Writes the seconds that the last decision of `auto` predicted for each technique; null if the technique cuts too many
- * chunks to be simulated, or rejects the loop. */
+/* Writes the seconds that the last decision of `auto` predicted for each technique, or null if the technique cuts
+ * too many chunks to be simulated or rejects the loop. */
 static json_t *technique_choice(const struct choice *choice)
 {
     json_t *predicted = json_object();
@@ -102,13 +102,13 @@ static json_t *technique_of(const struct report *report)
     return object;
 }
 
-/* Years are counted from March here, so a leap day is at the end of its year. */
+/* The calculation counts years from March on, so that a leap day is the last day of its year. */
 static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
 {
     const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
     unsigned long time = seconds < 0 ? 0 : (unsigned long)(seconds < last ? seconds : last);
-    unsigned of_day = time % 86400, days = (unsigned)(time / 86400) + 719468; /* since 0000-03-01 */
-    unsigned era = days / 146097, of_era = days % 146097;                     /* of 400 years */
+    unsigned of_day = time % 86400, days = (unsigned)(time / 86400) + 719468; /* days since 0000-03-01 */
+    unsigned era = days / 146097, of_era = days % 146097;                     /* an era has 400 years */
     unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
     unsigned month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
@@ -370,8 +370,8 @@ static json_t *make_step(const struct report *report, const struct report_step *
     return object;
 }
 
-/* 15 digits are readable (0.1 stays 0.1) and enough for times, but parameters of the kernel must be restored
- * exactly. */
+/* Returns how many digits real numbers need. 15 digits are readable (0.1 stays 0.1) and enough for times. More
+ * are needed if 15 digits do not give the exact value of a parameter of the kernel. */
 static int digits_needed(const struct report *report)
 {
     const struct hdss_param *params = report->kernel->params;

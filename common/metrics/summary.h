@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary of a run for the terminal: the most important figures of the report, and a bar with the share of
- * computing time for each master (with the central topology for each worker). */
+/* The summary of a run for the terminal: the most important figures of the report, and for each master a bar with
+ * the share of computing time (with the central topology a bar for each worker). */
 #pragma once
 
 #include "common/metrics/report.h"

@@ -24,7 +24,7 @@ enum task_log task_log_kind(const char *line, size_t length)
                                                      : TASK_LOG_NONE;
 }
 
-/* GNU parallel writes leading blanks. */
+/* Copies the text without the leading blanks that GNU parallel writes. */
 static void number_text(struct task_text text, char number[NUMBER_ROOM])
 {
     while (text.length > 0 && *text.at == ' ') {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses lines of task logs: those of the kernel exec, and those of GNU parallel's --joblog. The nine columns of the
- * latter come first in both. Accepts any bytes. Pure. */
+/* Parses lines of task logs: those of the kernel exec, and those of GNU parallel's --joblog. Lines of both kinds
+ * begin with the nine columns of GNU parallel. Accepts any bytes. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #define TASK_LOG_COMMON  "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
 #define TASK_LOG_HEADING TASK_LOG_COMMON "\tWorker\tNode\tCPUtime\tMaxRSS\tTries\tEnd\tOutbytes\tErrbytes"
 
-/* Streams of a task; the last one is its line in the log. */
+/* The three outputs of a task. TASK_STREAM_LOG is the task's line in the log. */
 enum task_stream { TASK_STREAM_OUT, TASK_STREAM_ERR, TASK_STREAM_LOG, TASK_STREAMS };
 
 enum task_log { TASK_LOG_NONE, TASK_LOG_PARALLEL, TASK_LOG_HDSS };
@@ -21,16 +21,16 @@ struct task_text {
 };
 
 struct task_row {
-    uint64_t number; /* from 1 */
+    uint64_t number; /* number of the task, from 1 */
     double started_s, runtime_s;
-    uint64_t received; /* bytes of output including errors */
+    uint64_t received; /* number of bytes that the task wrote, including errors */
     int64_t exit, signal;
     struct task_text host, command;
-    /* Only TASK_LOG_HDSS has this and the members below; otherwise they are 0 or empty. */
+    /* This and the members below are set only for TASK_LOG_HDSS; for other logs they are 0 or empty. */
     uint64_t worker, node, peak_kib, tries;
     double cpu_s;
     uint64_t out, err;    /* bytes in the files of output and errors */
-    struct task_text end; /* exit, signal, timeout, not-started, not-kept */
+    struct task_text end; /* how the task ended: exit, signal, timeout, not-started or not-kept */
 };
 
 enum task_log task_log_kind(const char *line, size_t length);

@@ -10,18 +10,22 @@
 #include <math.h>
 #include <string.h>
 
-/* The simulations may take TIME_SHARE of the loop's time. To simulate one chunk takes about SIMULATED_CHUNK_S. */
+/* The simulations may take TIME_SHARE of the loop's time. Simulating one chunk takes about SIMULATED_CHUNK_S
+ * seconds. */
 #define TIME_SHARE        0.01
 #define SIMULATED_CHUNK_S 0.5e-6
 
-/* At least this many chunks may be simulated: enough for all techniques whose chunks are halved. */
+/* A simulation may always have CHUNKS_MIN chunks and CHUNKS_PER_WORKER more for each worker. That is enough for
+ * all techniques that halve their chunks. */
 #define CHUNKS_PER_WORKER 64
 #define CHUNKS_MIN        20000
-/* No simulation has more chunks, so all candidates together take a second or two. */
+/* No simulation has more chunks than this, however long the loop is. Simulating all candidates then takes a
+ * second or two. */
 #define CHUNKS_MAX 200000
 
-/* A machine with more workers is simulated with this many, and with a proportionally shorter loop. The result depends
- * on the number of iterations per worker, the differences between workers, and the load of the masters. */
+/* A machine with more workers is simulated with only this many and a proportionally shorter loop. That hardly
+ * changes the result, which depends on the number of iterations per worker, the differences between workers, and
+ * the load of the masters. */
 #define WORKERS_MAX 512
 
 static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candidates)
@@ -72,17 +76,20 @@ static void list_candidates(struct choice *choice, const struct predict_loop *lo
             (struct candidate){.spec = loop->spec->candidate[i], .name = loop->spec->candidate_text[i]};
 }
 
-/* With recall no technique leaves workers idle for long. In a loop with few iterations per worker the longest
- * iterations decide, and nobody can predict which worker gets them. */
+/* With recall no technique leaves workers idle for long, so another technique must be faster by SURE_MARGIN. In a
+ * loop with few iterations per worker the longest iterations determine the time, and it cannot be predicted which
+ * worker gets them. */
 #define SURE_ITERATIONS 64 /* per worker; predictions for fewer iterations are not used */
 #define SURE_MARGIN     0.05
 
-/* `ss` is chosen even if it is slower by up to this part. It protects against slow or stopped workers, which no
- * prediction includes, and against waiting behind long iterations. */
+/* `ss` is chosen even if it is slower by up to this fraction of the time. It protects against slow or stopped
+ * workers, which no prediction includes, and against iterations that must wait for a long iteration of the same
+ * chunk. */
 #define SINGLY_MARGIN 0.02
 
-/* If workers differ by the factor UNEVEN and have fewer than UNEVEN_ITERATIONS each, `ss` is not chosen: only
- * techniques that use the powers keep slow workers from the last iterations. */
+/* `ss` is not preferred if the speeds of workers differ by the factor UNEVEN or more and there are fewer than
+ * UNEVEN_ITERATIONS iterations per worker: then only techniques that use the powers keep a slow worker from
+ * getting one of the last iterations. */
 #define UNEVEN            1.2
 #define UNEVEN_ITERATIONS 8
 
@@ -157,8 +164,8 @@ static void pick_workers(const struct predict_loop *loop, const struct predict_l
     }
 }
 
-/* Takes a random worker out of each P/WORKERS_MAX neighbours, because regular steps could match a pattern in the order
- * of the workers. */
+/* Makes a smaller machine with one random worker of each group of P/WORKERS_MAX neighbours. Every n-th worker
+ * would not do, because n could match a pattern in the order of the workers. */
 static void choose_take_sample(const struct predict_loop *loop, struct predict_loop *small, struct sample *sample)
 {
     double part = (double)loop->workers / WORKERS_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the technique for a loop: predicts all techniques that need no further parameters and takes the fastest. The
+/* Chooses the technique for a loop: predicts the loop's time with each candidate, and takes the fastest one. The
  * choice is made again with new measurements for the next loop or time step. */
 #pragma once
 
@@ -10,9 +10,9 @@
 
 struct candidate {
     struct sched_spec spec;
-    const char *name;   /* name of the technique, or the user's text for a plug-in; borrowed */
-    double predicted_s; /* 0: not simulated */
-    uint64_t too_many;  /* the simulation was stopped after this many chunks; 0: it was not */
+    const char *name;   /* name of the technique, or the text of a --candidate; borrowed */
+    double predicted_s; /* 0: not predicted */
+    uint64_t too_many;  /* the simulation was stopped after this many chunks; 0: it was not stopped */
 };
 
 struct choice {
@@ -23,10 +23,10 @@ struct choice {
     uint64_t iterations;
 };
 
-/* A smaller relative difference in predicted time does not count. */
+/* Predicted times with a smaller relative difference count as equal. */
 #define CHOICE_MARGIN 0.005
 
-/* `fallback` is kept unless another technique is predicted to be faster by more than CHOICE_MARGIN. With recall the
- * difference must be much larger and the iterations per worker many, and `ss` is preferred if it costs nothing.
- * Techniques that reject the loop are skipped. */
+/* Chooses `fallback` unless another technique is predicted to be faster by more than CHOICE_MARGIN. With recall
+ * the difference must be larger and there must be many iterations per worker, and `ss` is preferred if its
+ * predicted time is hardly longer. Techniques that reject the loop are skipped. */
 void choice_decide(struct choice *choice, const struct predict_loop *loop, const struct sched_spec *fallback);

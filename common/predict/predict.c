@@ -15,32 +15,35 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Each simulation multiplies each worker's speed by a normal random factor of this relative deviation, because a short
- * probe is inexact and machines vary. Otherwise techniques that cannot react, such as static, would seem perfect. */
+/* Each simulation multiplies each worker's time per iteration by a random factor with mean 1 and this standard
+ * deviation, because a short probe is inexact and speeds vary. Without it, techniques that cannot react, such as
+ * static, would seem perfect. */
 #define SPEED_UNCERTAINTY 0.02
 
-/* The number of simulations. With many workers a single one is an average already. */
+/* RUNS simulations are averaged; from WORKERS_MANY workers on only RUNS_MANY, because each simulation already
+ * averages over the workers. */
 #define RUNS         8
 #define RUNS_MANY    2
 #define WORKERS_MANY 64
 
-/* A request keeps a master busy for this share of a round trip. A round trip has four ends of messages, and the
- * master's sending is one of them. */
+/* A request keeps a master busy for this share of a round trip. A round trip consists of sending and receiving
+ * two messages, and one of these four steps, sending the answer, keeps the master busy. */
 #define BUSY_SHARE 0.25
 
 #define LEAD_ROUND_TRIPS 2
 
 #define PIECES 8
 
-/* With recall, the times of iterations are drawn one by one, the same for all techniques. In a longer loop the times of
- * this many groups of iterations are drawn instead. */
+/* With recall, a random time is drawn for each iteration, the same for all techniques. If the loop has more
+ * iterations than this, a time is drawn for each of this many groups of iterations. */
 #define CELLS_MAX 2048
 
-/* How many round trips an idle worker waits for recalled work: request, RECALL, RETURNED, ASSIGN. */
+/* How many round trips an idle worker waits for recalled work. The messages are the request, RECALL, RETURNED and
+ * ASSIGN. */
 #define RECALL_ROUND_TRIPS 2
 
-/* The end is simulated until all workers finish within LEFTOVERS_PART of the time, or for LEFTOVERS_TURNS per
- * worker. */
+/* Recalls at the end of the loop are simulated until the finishing times of all workers differ by at most
+ * LEFTOVERS_PART of the latest one. At most LEFTOVERS_TURNS recalls per worker are simulated. */
 #define LEFTOVERS_PART  0.002
 #define LEFTOVERS_TURNS 16
 
@@ -51,8 +54,8 @@ struct client {
     double begins_at, ends_at;
     uint64_t first;
     double waited_s, took_s;
-    uint64_t running; /* iterations of that chunk; 0: no chunk yet */
-    /* feedback on the previous chunk, told when the worker asks ahead; 0 iterations: none */
+    uint64_t running; /* iterations of the latest chunk; 0: no chunk yet */
+    /* feedback on a chunk that the technique has not received, because the worker asked ahead; 0 iterations: none */
     struct sched_feedback said;
 };
 
@@ -66,20 +69,20 @@ struct simulation {
     struct sched sched;
     struct random random;
     struct client *clients;
-    double *pace_s; /* [workers] mean time of an iteration on each; owned */
-    double *work;   /* [cells + 1] sums of the work before each cell, in mean iterations; owned */
-    unsigned cells; /* 0: whole chunks are drawn */
+    double *pace_s; /* [workers] mean time of an iteration on each worker; owned */
+    double *work;   /* [cells + 1] work before each cell, in units of the mean work of an iteration; owned */
+    unsigned cells; /* groups of iterations whose times are drawn; 0: times of whole chunks are drawn */
     unsigned *heap;
     unsigned heap_count;
     struct handler *handlers;
     unsigned handler_count;
-    unsigned *served, *first_served; /* workers grouped by handler; owned */
+    unsigned *served, *first_served; /* `served` lists the workers of handler m from index first_served[m] on; owned */
     double busy_s;
     bool learns;
     uint64_t chunks;
 };
 
-/* Returns a standard normal number, by the polar method (Marsaglia and Bray 1964). */
+/* Returns a random number with standard normal distribution, by the polar method (Marsaglia and Bray 1964). */
 static double predict_normal(struct random *random)
 {
     double u, v, s;
@@ -91,7 +94,7 @@ static double predict_normal(struct random *random)
     return u * sqrt(-2 * log(s) / s);
 }
 
-/* Returns a gamma-distributed number of this shape and scale 1 (Marsaglia and Tsang 2000). */
+/* Returns a random number with gamma distribution of this shape and scale 1 (Marsaglia and Tsang 2000). */
 static double gamma_variate(struct random *random, double shape)
 {
     if (shape < 1)
@@ -319,7 +322,8 @@ static double work_before(const struct simulation *simulation, uint64_t i)
 
 static uint64_t first_unbegun(const struct simulation *simulation, double done)
 {
-    unsigned low = 0, high = simulation->cells; /* if possible, work[low] <= done < work[high] */
+    /* If `done` is below work[cells], then work[low] <= done < work[high]. */
+    unsigned low = 0, high = simulation->cells;
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
         *(simulation->work[middle] <= done ? &low : &high) = middle;
@@ -350,8 +354,9 @@ static void predict_say(struct simulation *simulation, struct sched_feedback *fe
     feedback->iterations = 0;
 }
 
-/* The worker estimates the deviation from a few pieces, so the value varies: its square is chi-square distributed over
- * the degrees of freedom. */
+/* Returns the feedback on the worker's chunk. A real worker estimates the deviation from a few pieces, so the
+ * estimate varies: the square of the estimate, divided by the true variance, has a chi-square distribution
+ * divided by its degrees of freedom. */
 static struct sched_feedback feedback_of(struct simulation *simulation, unsigned w)
 {
     const struct client *client = &simulation->clients[w];
@@ -414,8 +419,9 @@ static void serve_next(struct simulation *simulation, double *last)
     }
 }
 
-/* Gives the idle worker half of what the other one has not begun when it answers, which is at the end of an iteration.
- * The first iteration of a chunk counts as begun. False if there is nothing to give. */
+/* Gives the idle worker half of the iterations that the other worker has not begun when that worker answers, at
+ * the end of an iteration. The first iteration of a chunk counts as begun. Returns false if the other worker has
+ * nothing to give. */
 static bool predict_recall(struct simulation *simulation, unsigned idle, unsigned other)
 {
     struct client *to = &simulation->clients[idle], *from = &simulation->clients[other];
@@ -439,9 +445,9 @@ static bool predict_recall(struct simulation *simulation, unsigned idle, unsigne
     return true;
 }
 
-/* Simulates the time after the last assignment: again and again, the first idle worker gets a part of the chunk that
- * ends last, until every iteration has begun. Returns the end. `running` becomes 0 for a worker that has nothing to
- * give. */
+/* Simulates the recalls after the last assignment, and returns the end of the loop. Repeatedly, the worker that
+ * finishes first gets a part of the chunk of the worker that finishes last. `running` becomes 0 for a worker that
+ * has nothing to give. */
 static double predict_leftovers(struct simulation *simulation)
 {
     struct client *clients = simulation->clients;

@@ -26,7 +26,7 @@ void profile_init_flat(struct profile *profile, double cov)
 }
 
 struct split {
-    double between, within; /* sums of squares, between and within the parts of the loop */
+    double between, within; /* sums of squares between the parts of the loop, and within the parts */
     uint64_t samples, cells;
 };
 
@@ -44,9 +44,9 @@ static struct split split_variance(const struct profile_samples *samples)
     return split;
 }
 
-/* Returns the weight of the differences between parts, 0 to 1: positive-part shrinkage (James and Stein 1961) with the
- * variance within parts as noise. With one sample per part the noise is half of the mean squared difference of
- * neighbours (von Neumann 1941). */
+/* Returns how much of the differences between parts counts as a trend, from 0 (none) to 1 (all): positive-part
+ * shrinkage (James and Stein 1961) with the variance within parts as noise. If each part has only one sample, the
+ * noise is half of the mean squared difference of neighbouring samples (von Neumann 1941). */
 static double trust(const struct profile_samples *samples, const struct split *split)
 {
     if (split->cells < 3 || split->between <= 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The profile of a loop: a coarse curve of the time of an iteration along the loop, from a few timed iterations, and
- * the spread around it.
+/* The profile of a loop, from a few timed iterations: a coarse curve of the time of an iteration along the loop, and
+ * the spread of the times around this curve.
  *
- * The loop is divided into PROFILE_CELLS equal parts, each with a mean time. Differences between the parts that chance
- * cannot explain count as a trend; the rest is spread of the iterations. Over a chunk a trend adds up, and spread
- * averages out. */
+ * The loop is divided into PROFILE_CELLS equal parts, each with a mean time. Differences between the parts that
+ * chance cannot explain count as a trend; all other differences count as spread. The distinction matters because
+ * within a chunk a trend adds up, but spread averages out. */
 #pragma once
 
 #include <stdint.h>
@@ -18,10 +18,11 @@ struct profile_samples {
 };
 
 struct profile {
-    /* Relative time of an iteration at the borders of the parts, linear in between. Its integral is 1. */
+    /* Time of an iteration at the borders of the parts, relative to the mean. Between borders the curve is
+     * linear, and the integral of the curve is 1. */
     double level[PROFILE_CELLS + 1];
     double integral[PROFILE_CELLS + 1]; /* integral of `level` from the start to each border */
-    double cov;                         /* deviation / mean of the iterations around the trend */
+    double cov;                         /* coefficient of variation of the iterations' times around the trend */
 };
 
 void profile_init_flat(struct profile *profile, double cov);
@@ -29,5 +30,5 @@ void profile_init_flat(struct profile *profile, double cov);
 /* The profile is flat if there are no samples or their mean is 0. */
 void profile_init(struct profile *profile, const struct profile_samples *samples);
 
-/* Returns the share of the loop's work before the relative position `x`, 0 to 1. */
+/* Returns the share of the loop's work (0 to 1) before the relative position `x` (0 to 1). */
 double profile_work(const struct profile *profile, double x);

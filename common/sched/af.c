@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* af: adaptive factoring. A chunk is computed from the mean and the deviation of an iteration's time on the requesting
- * worker, so that all chunks of a round end within the time that factoring allows. The size is computed at every
- * request.
+/* af: adaptive factoring. The size of a chunk is computed at every request, from the mean and the deviation of an
+ * iteration's time on each worker, so that the chunks of all workers probably end within the time that factoring allows
+ * for a batch.
  *
  * The sums over all workers are kept up to date, so the cost of a chunk does not depend on the number of workers. */
 #include "common/sched/af.h"
@@ -26,8 +26,9 @@ const struct technique_param af_params[] = {
     {.name = NULL},
 };
 
-/* The first chunks of all workers together take 1/64 of the loop. That is small enough that a worker 64 times slower
- * than the average does not delay the end of the loop, and large enough to be worth measuring. */
+/* The first chunks of all workers together take 1/FIRST_PART of the loop. This is small enough that a worker that
+ * is 64 times slower than the average does not delay the end of the loop, and large enough for a useful
+ * measurement. */
 #define FIRST_PART 64
 
 struct af_worker {
@@ -95,7 +96,7 @@ void af_feedback(struct sched *sched, const struct sched_feedback *feedback)
     af->measured++;
 }
 
-/* The formula of af_next() in double-double arithmetic. It is a function of its own because few chunks need it. */
+/* Computes the formula of af_next() in double-double arithmetic, which few chunks need. */
 __attribute__((noinline, cold)) static uint64_t af_chunk_exactly(uint64_t remaining, double d, double speeds,
                                                                  double mean, bool up)
 {
@@ -107,9 +108,9 @@ __attribute__((noinline, cold)) static uint64_t af_chunk_exactly(uint64_t remain
     return up ? ceil_to_integer(chunk, DOUBLE_DOUBT) : floor_twofold(chunk, DOUBLE_DOUBT);
 }
 
-/* K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p) with D = sum(sigma_p^2/mu_p) and E = 1/sum(1/mu_p), [DCA] eq 11. Computed
- * as 2 (ER)^2 / (mu_p (D + 2ER + sqrt(D^2 + 4DER))), which is equal and avoids cancellation. A worker that is not
- * measured counts as the mean of those that are. */
+/* K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p) with D = sum(sigma_p^2/mu_p) and E = 1/sum(1/mu_p), [DCA] eq 11.
+ * The code computes 2 (ER)^2 / (mu_p (D + 2ER + sqrt(D^2 + 4DER))), which is equal and avoids cancellation. In
+ * the sums, workers without a measurement count as the mean of the measured workers. */
 uint64_t af_next(struct sched *sched, unsigned worker)
 {
     const struct af *af = sched->own;
@@ -125,7 +126,7 @@ uint64_t af_next(struct sched *sched, unsigned worker)
     return af_chunk_exactly(sched->remaining, d, speeds, mean, af->total);
 }
 
-/* (1/mu_p) / mean(1/mu); 1 if the worker is not measured. */
+/* Returns (1/mu_p) / mean(1/mu), or 1 if the worker is not measured. */
 double af_weight(const struct sched *sched, unsigned worker)
 {
     const struct af *af = sched->own;

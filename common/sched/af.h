@@ -7,7 +7,7 @@
 
 extern const struct technique_param af_params[];
 
-/* maf counts a worker's waiting time and rounds chunks up. */
+/* For maf, which counts waiting time as time of the chunk and rounds chunks up. */
 int maf_init(struct sched *sched, struct error *error);
 
 uint64_t af_next(struct sched *sched, unsigned worker);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* awf: adaptive weighted factoring for time-stepping applications, and the code that its variants share (see awf.h).
  *
- * A measurement is first kept as the worker's pending measurement. It is settled (added to the worker's history) at the
- * end of its period: at once with awf-c and awf-e; at the end of the batch, or at the worker's first request in a later
- * batch, with awf-b and awf-d; at the start of the next time step with awf. Only settled measurements count.
+ * A measurement first becomes part of the worker's pending measurement. The pending measurement is settled (added to
+ * the worker's history) at the end of a period: at once with awf-c and awf-e; at the end of the batch, or at the
+ * worker's first request in a later batch, with awf-b and awf-d; at the start of the next time step with awf. Weights
+ * are computed from settled measurements only.
  *
  * Two sums over the measured workers, of their speeds and of their powers, are kept up to date, so the cost of a weight
  * does not depend on the number of workers. */
@@ -31,7 +32,7 @@ const struct technique_param awf_params_by_batch[] = {
 
 struct awf_worker {
     struct learn_worker history;
-    struct learn_chunk pending; /* no iterations: nothing is pending */
+    struct learn_chunk pending; /* has no iterations if nothing is pending */
     double speed;               /* 1/pi_j; 0: not measured */
     double weight;
     uint64_t batch;
@@ -63,8 +64,8 @@ int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, str
     return 0;
 }
 
-/* A worker that is not measured is assumed to have the average speed of the measured ones, scaled by its power. The
- * factor powers/V does that. */
+/* A worker that is not measured gets the weight of its power, P V_j / V. The measured workers share the rest of P
+ * in proportion to their speeds; awf->powers is the sum of their powers. */
 double awf_weight(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;
@@ -74,7 +75,8 @@ double awf_weight(const struct sched *sched, unsigned worker)
     return sched->workers * (speed / learn_sum_value(&awf->speeds)) * (awf->powers / sched->power_sum);
 }
 
-/* Before the first measurement the weights are computed from the powers, and are as exact as these. */
+/* Returns the relative error of the weights. Before the first measurement the weights are computed from the
+ * powers and are as exact as the powers. */
 static double awf_doubt(const struct sched *sched)
 {
     const struct awf *awf = sched->own;
@@ -103,7 +105,8 @@ static void awf_settle(struct sched *sched, unsigned j)
     learn_sum_add(&awf->speeds, worker->speed);
 }
 
-/* With awf-b and awf-d, true if the worker gets no more chunks of the batch to which its pending chunks belong. */
+/* True if a new measurement of the worker is settled at once. With awf-b and awf-d that is so if the worker gets
+ * no more chunks of the batch to which the pending measurement belongs. */
 static bool is_settled_at_once(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;
@@ -144,8 +147,8 @@ uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
     return batch_weighted(sched, chunk, weight, awf_doubt(sched));
 }
 
-/* In distributed chunk calculation no process sees the end of a batch. No batch is begun in sched->state, so each
- * measurement is settled at once, and only the weight is fixed for a batch. */
+/* With distributed chunk calculation no process sees the end of a batch. sched->state has no current batch, so
+ * each measurement is settled at once, and only the weight is constant within a batch. */
 double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch)
 {
     struct awf *awf = sched->own;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Adaptive weighted factoring: awf, awf-b, awf-c, awf-d and awf-e are weighted factoring with measured weights. They
- * differ in when a weight changes and in which time is measured.
+/* Adaptive weighted factoring: awf, awf-b, awf-c, awf-d and awf-e are weighted factoring with measured weights. The
+ * five techniques differ in when a weight changes and in which time is measured.
  *
  * w_j = P (1/pi_j) / sum(1/pi), where pi_j = sum(k t_k) / sum(k n_k) is the worker's time per iteration, the k-th
  * measurement weighted by k (Banicescu, Velusamy and Devaprasad 2003; Carino and Banicescu 2008). A worker that is
- * not measured has the weight P V_j / V of its power, and the measured ones share the rest, so the weights always
+ * not measured has the weight P V_j / V of its power, and the measured workers share the rest, so the weights always
  * sum to P. */
 #pragma once
 
@@ -19,7 +19,7 @@ enum awf_period {
 
 extern const struct technique_param awf_params_by_batch[], awf_params_by_chunk[];
 
-/* `with_wait`: waiting time counts as time of the chunk. */
+/* `with_wait`: a worker's waiting time counts as time of its chunk. */
 int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, struct error *error);
 
 uint64_t awf_next_by_batch(struct sched *sched, unsigned worker);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches as in fac2: P chunks of one size, which is computed at the start of the batch. For techniques that weight the
- * chunks of a batch or take another part of the remaining work. */
+/* Batches as in fac2: P chunks of one size, which is computed at the start of the batch. For techniques that
+ * weight the chunks of a batch or whose batches take another part of the remaining work than half. */
 #pragma once
 
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-/* Indices of sched->state. BATCH_CARRY is a twofold and takes two. A technique may use those from BATCH_OWN on. */
+/* Indices of sched->state. BATCH_CARRY is a twofold and takes two elements. A technique may use the indices from
+ * BATCH_OWN on. */
 enum { BATCH_NUMBER, BATCH_LEFT, BATCH_CHUNK, BATCH_CARRY, BATCH_OWN = BATCH_CARRY + 2 };
 
-/* Takes a chunk of the batch. True for the first chunk of a new batch: the caller must then set BATCH_CHUNK. */
+/* Counts a chunk of the batch. Returns true for the first chunk of a new batch; then the caller must set
+ * BATCH_CHUNK. */
 static inline bool batch_begins(struct sched *sched)
 {
     uint64_t *state = sched->state.integer;
@@ -30,21 +32,22 @@ static inline uint64_t batch_half(struct sched *sched)
     return sched->state.integer[BATCH_CHUNK];
 }
 
-/* w_j = P V_j / V. The weights sum to P, so a batch takes half of what remains. */
+/* Returns w_j = P V_j / V. The weights sum to P, so a batch takes half of the remaining work. */
 static inline struct twofold batch_power_weight(const struct sched *sched, unsigned worker)
 {
     struct twofold power = twofold_multiply(power_meant(sched, worker), twofold_of(sched->workers));
     return twofold_divide(power, sched->power_total);
 }
 
-/* The fraction that is carried from chunk to chunk has the absolute error of the chunk it comes from, which may be far
- * larger than the chunk it is added to. A share takes three operations and the carry one more, each exact to 2^-100, so
- * a chunk is exact to 2^-98 of itself. All chunks together are N iterations. */
+/* Tolerance for the fraction that is carried from chunk to chunk, as a part of N. The fraction has the absolute
+ * error of the chunk from which it comes, and that chunk may be far larger than the chunk to which the fraction
+ * is added. Computing a share takes three operations and adding the fraction takes one more; each has a relative
+ * error of 2^-100, so a chunk has a relative error of 2^-98. All chunks together are N iterations. */
 #define CARRY_GUARD 0x1p-98
 
-/* K w, [RMA] Table 2, which rounds up. Here the fraction lost by rounding down is added to the next chunk, whichever
- * worker gets it, so the chunks of a batch sum to P K if the weights sum to P. `doubt`: relative error of the
- * weight. */
+/* Returns K w, [RMA] Table 2, which rounds up. This function rounds down and adds the lost fraction to the next
+ * chunk, whichever worker gets that, so the chunks of a batch sum to P K if the weights sum to P. `doubt`:
+ * relative error of the weight. */
 static inline uint64_t batch_weighted(struct sched *sched, uint64_t chunk, struct twofold weight, double doubt)
 {
     double *carry = sched->state.real + BATCH_CARRY;
@@ -53,7 +56,7 @@ static inline uint64_t batch_weighted(struct sched *sched, uint64_t chunk, struc
     struct twofold off = twofold_of((double)sched->iterations * CARRY_GUARD);
     uint64_t whole = floor_twofold(twofold_add(share, off), doubt);
     struct twofold rest = twofold_subtract(share, twofold_of_integer(whole));
-    /* A share below 1 is raised to 1, and carries nothing. */
+    /* A share below 1 is raised to 1, so no fraction is lost. */
     bool has_rest = whole > 0 && rest.high > 0 && rest.high < 1;
     twofold_keep(carry, has_rest ? rest : twofold_of(0));
     return whole > 0 ? whole : 1;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* bold: Hagerup's strategy. The chunk size follows from the spread of the iterations' times, and is larger if handing
- * out a chunk is expensive: an uneven end is accepted if it costs less than the chunks it saves.
+ * out a chunk is expensive: bold accepts that workers end at different times if that costs less than handing out more
+ * chunks.
  *
- * The equations are those of LB4OMP, because the paper's text was not available. R is the number of iterations not
- * handed out, and M the number of those not reported. A further number estimates the iterations really left: while a
- * chunk of K iterations is computed, each second counts as K/(K mu + h) of them, and the chunk's report replaces that
- * estimate. The clock is derived from the reports: a worker's clock is the sum of its computing and waiting times. */
+ * The equations are those of LB4OMP, because the paper's text was not available. R is the number of iterations that
+ * are not handed out, and M the number of iterations that are not reported. `left` estimates the number of
+ * iterations that are not computed: while a chunk of K iterations is computed, K/(K mu + h) iterations are
+ * subtracted per second, and the report of the chunk corrects this estimate. The time is taken from the reports: a
+ * worker's clock is the sum of its computing and waiting times. */
 #include "common/sched/batch.h"
 #include "common/sched/learn.h"
 #include "common/sched/sched.h"
@@ -29,7 +31,7 @@ static const struct technique_param bold_params[] = {
 
 struct bold_worker {
     double clock_s;
-    double speed; /* iterations per second of its chunk; 0: it has none */
+    double speed; /* iterations per second that are expected of the worker's chunk; 0: the worker has no chunk */
 };
 
 struct bold {
@@ -43,8 +45,8 @@ struct bold {
 
 struct bold_constants {
     double a;              /* 2 (sigma/mu)^2 */
-    double b, log_b;       /* 8a ln(8a), and its logarithm; 0 if it has none */
-    double c1, c2, log_c2; /* h/(mu ln 2), sqrt(2 pi) c1, and its logarithm */
+    double b, log_b;       /* b = 8a ln(8a), and ln b, which is 0 if b is not positive */
+    double c1, c2, log_c2; /* c1 = h/(mu ln 2), c2 = sqrt(2 pi) c1, and ln c2 */
 };
 
 static void bold_begin(struct sched *sched)
@@ -85,8 +87,8 @@ static struct bold_constants bold_constants_of(const struct sched *sched)
     return (struct bold_constants){a, b, b > 0 ? log(b) : 0, c1, c2, log(c2)};
 }
 
-/* Returns the chunk size for R iterations and Q = R/P > 1. If chunks cost nothing (h = 0) and the times vary, it is
- * 1. */
+/* Returns the chunk size for R iterations and Q = R/P > 1. The size is 1 if handing out chunks costs nothing (h =
+ * 0) and the times vary. */
 static double bold_size(const struct bold *bold, const struct bold_constants *c, double remaining, double workers)
 {
     double q = remaining / workers, log_q = log(q), v = q / (c->b + q);
@@ -139,7 +141,7 @@ static void bold_feedback(struct sched *sched, const struct sched_feedback *feed
         bold->left -= passed * learn_sum_value(&bold->speeds) + count - time * worker->speed;
         bold_set_speed(bold, feedback->worker, 0);
     } else {
-        /* The chunk was handed out before anything was measured. */
+        /* This chunk was handed out before mu, sigma and h were known, so it has no estimate to correct. */
         bold->left -= count;
     }
     learn_pool_add(&bold->pool, sched, feedback);

@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Limit for a table: 64 MiB, computed in about a second. Only loops such as 2^40 iterations on a million workers exceed
- * it; for these a technique with equal chunks is better. */
+/* A table is made for at most this many chunks. A table of this size has 64 MiB and is computed in about a
+ * second. Only loops such as 2^40 iterations on a million workers exceed this limit; for these a technique with
+ * equal chunks is better. */
 #define CHUNKS_MAX (UINT64_C(1) << 26)
 
 #define TABLE_MIN 64
@@ -29,8 +30,9 @@ static uint64_t count_by_start(const struct sched *sched)
     return low;
 }
 
-/* Returns the common size of all chunks except the last, which holds the rest, or 0 if they differ. If the start has a
- * formula, sizes only grow or only shrink, so it is enough to compare the first chunk with the last but one. */
+/* Returns the common size of all chunks except the last one, or 0 if the sizes differ. Only for techniques with a
+ * formula for the start of a chunk: their sizes only grow or only shrink, so comparing the first chunk with the
+ * last but one is enough. */
 static uint64_t equal_size(const struct sched_bounds *bounds)
 {
     if (bounds->count < 2)
@@ -107,6 +109,7 @@ uint64_t sched_bounds_start(const struct sched_bounds *bounds, uint64_t step)
         return sched->technique->start(sched, step);
     uint64_t start = bounds->table[step / BOUNDS_STRIDE];
     for (uint64_t i = step - step % BOUNDS_STRIDE; i < step; i++)
-        start += sched_at(sched, i); /* This is never the last chunk, so none is cut. */
+        /* Chunk i is not the last chunk, so it is not truncated to the remaining iterations. */
+        start += sched_at(sched, i);
     return start;
 }

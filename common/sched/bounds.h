@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Chunk boundaries of a closed form. They depend only on N, P and the parameters, so a worker that has drawn scheduling
- * step i computes where its chunk starts without asking another process.
+/* Chunk boundaries of a closed form. The boundaries depend only on N, P and the parameters, so a worker that has drawn
+ * scheduling step i computes where its chunk starts without asking another process.
  *
- * If all chunks have one size, the start is a product. Otherwise technique->start gives it, or a table of the start of
- * every BOUNDS_STRIDE-th chunk, which takes one pass over the chunks. */
+ * If all chunks have one size, the start of a chunk is a product. Otherwise technique->start() returns the start, or
+ * the start is computed from a table with the start of every BOUNDS_STRIDE-th chunk. Making the table takes one pass
+ * over the chunks. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -18,8 +19,8 @@ struct sched_bounds {
     uint64_t *table; /* starts of chunks 0, BOUNDS_STRIDE, ..; owned; NULL: no table is needed */
 };
 
-/* The technique must have a closed form, and `sched` must outlive the bounds. Fails if memory runs out or if there are
- * too many chunks. */
+/* The technique must have a closed form, and `sched` must outlive the bounds. Fails if memory runs out or if
+ * there are too many chunks for a table. */
 int sched_bounds_init(struct sched_bounds *bounds, const struct sched *sched, struct error *error);
 void sched_bounds_fini(struct sched_bounds *bounds);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* dfss: factoring over units of power.
  *
- * A stage ends when the powers of the requests served in it sum to V. Only then is the remaining work read again;
- * within a stage the share of one unit of power is fixed. */
+ * A stage ends after the powers of the workers whose requests it has served sum to V. The share of one unit of power
+ * is computed from the remaining work at the start of a stage and is constant within the stage. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 
 enum { PARAM_ALPHA };
 enum { PARTS }; /* in sched->constant: alpha V */
-/* in sched->state: ceil(R/(alpha V)), and the powers served in this stage */
+/* in sched->state: ceil(R/(alpha V)), and the sum of the powers served in this stage */
 enum { SHARE, SERVED = SHARE + 2, STAGE = SERVED + 2 };
-enum { STAGE_REST = STAGE }; /* in sched->state of from_rest: R at the start of the stage; 0: first stage */
+/* in sched->state, used only by dfss_from_rest(): R at the start of the stage; 0: first stage */
+enum { STAGE_REST = STAGE };
 
 static const struct technique_param dfss_params[] = {
     [PARAM_ALPHA] = {.name = "alpha",
@@ -37,7 +38,7 @@ static struct twofold dfss_share(const struct sched *sched, struct twofold rest)
     return ceil_share(sched, rest, twofold_kept(sched->constant.real + PARTS));
 }
 
-/* There is a tolerance, because the sum depends on the order of addition. */
+/* Compares with a tolerance, because rounding errors of the sum depend on the order of addition. */
 static bool dfss_stage_is_over(const struct sched *sched, struct twofold served)
 {
     return !twofold_is_below(twofold_add(served, twofold_guard(served, 0)), sched->power_total);
@@ -56,8 +57,9 @@ static uint64_t dfss_next(struct sched *sched, unsigned worker)
     return floor_times_power(sched, worker, twofold_kept(state + SHARE));
 }
 
-/* Computes K from R alone. A stage hands out its share V times, so it lasts until R has fallen by that amount. A stage
- * takes at least 1/alpha of the rest, so even the longest loop has at most 44 alpha stages, over all calls. */
+/* Computes K from R alone. A stage hands out V shares, so it lasts until R has fallen by V shares. A stage takes
+ * at least 1/alpha of the remaining work, so even the longest loop has at most 44 alpha stages, in all calls
+ * together. */
 static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
 {
     double *state = sched->state.real, rest = (double)sched->remaining;
@@ -65,7 +67,7 @@ static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
     struct twofold share = dfss_share(sched, twofold_of(stage));
     while (rest <= stage - share.high * sched->power_sum * (1 - ROUNDING_GUARD)) {
         stage -= share.high * sched->power_sum;
-        /* Powers and shares have rounding errors. */
+        /* Only rounding errors of powers and shares can make `stage` smaller than `rest`. */
         if (stage < rest)
             stage = rest;
         share = dfss_share(sched, twofold_of(stage));

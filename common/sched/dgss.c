@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* dgss: gss over units of power. Each unit of power gets the V-th part of the remaining work, and a worker gets as many
- * units as its power. */
+/* dgss: gss over units of power. The share of one unit of power is the V-th part of the remaining work, and a
+ * worker with power V_j gets V_j shares. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-/* K = floor(ceil(R/V) V_j), [H] Algorithm 3, where V is named A. */
+/* K = floor(ceil(R/V) V_j), [H] Algorithm 3, in which V is called A. */
 static uint64_t dgss_next(struct sched *sched, unsigned worker)
 {
     struct twofold remaining = twofold_of_integer(sched->remaining);

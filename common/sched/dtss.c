@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dtss: the trapezoid of tss over units of power. A worker of power V_j takes V_j steps at once.
  *
- * carry=chunk continues from the truncated previous chunk instead of the real level of the trapezoid. That is the
- * weighted TSS of [SW]. */
+ * With carry=chunk the next chunk continues from the previous chunk, whose size is rounded down, instead of from the
+ * exact level of the trapezoid. That is the weighted TSS of [SW]. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/sched/trapezoid.h"
@@ -11,8 +11,9 @@
 enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT, PARAM_CARRY, PARAM_VARIANT };
 enum { DECREMENT_FLOOR, DECREMENT_REAL };
 enum { CARRY_LEVEL, CARRY_CHUNK };
-enum { FIRST, LAST, DECREMENT }; /* in sched->constant, for one unit of power; DECREMENT takes two places */
-/* in sched->state: level of one unit of power, and the power of the previous request */
+/* in sched->constant, for one unit of power; DECREMENT is a twofold and takes two elements */
+enum { FIRST, LAST, DECREMENT };
+/* in sched->state: level for one unit of power, and power of the worker of the previous request */
 enum { LEVEL, PREVIOUS_POWER = LEVEL + 2 };
 
 static const struct technique_param dtss_params[] = {
@@ -134,8 +135,8 @@ static uint64_t next_by_chunk(struct sched *sched, struct twofold power)
     return chunk;
 }
 
-/* Computes K from R alone. u units of power have taken A = N - R = u F - D u (u - 1)/2, so the level F - D u is sqrt((F
- * + D/2)^2 - 2 D A) - D/2. The previous chunk is not known here, so carry has no effect. */
+/* Computes K from R alone. u units of power have taken A = N - R = u F - D u (u - 1)/2, so the level F - D u is
+ * sqrt((F + D/2)^2 - 2 D A) - D/2. This function does not know the previous chunk, so `carry` has no effect. */
 static uint64_t dtss_from_rest(struct sched *sched, unsigned worker)
 {
     const double *constant = sched->constant.real;

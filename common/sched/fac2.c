@@ -9,7 +9,7 @@
 enum { QUOTIENT, LEVEL_BATCH };
 enum { LEFT, CHUNK }; /* in sched->state: chunks left in the batch, and their size */
 
-/* K_i = ceil(R_i/(2P)) at the start of a batch of P, K_(i-1) within it, [DCA] eq 7. */
+/* K_i = ceil(R_i/(2P)) at the start of a batch of P chunks, K_(i-1) within the batch, [DCA] eq 7. */
 static uint64_t fac2_next(struct sched *sched, unsigned worker)
 {
     (void)worker;
@@ -21,8 +21,8 @@ static uint64_t fac2_next(struct sched *sched, unsigned worker)
     return sched->state.integer[CHUNK];
 }
 
-/* K_i = ceil((1/2)^(b+1) N/P) with b = floor(i/P), [DCA] eq 15. Equal to floor(Q/2^(b+1)) + 1 with Q = floor((N-1)/P),
- * because rounding down after each of two divisions gives the same as rounding down once. */
+/* K_i = ceil((1/2)^(b+1) N/P) with b = floor(i/P), [DCA] eq 15. This equals floor(Q/2^(b+1)) + 1 with Q =
+ * floor((N-1)/P), because rounding down after each of two divisions gives the same as rounding down once. */
 static uint64_t fac2_chunk_of_batch(uint64_t quotient, uint64_t batch)
 {
     return halved(quotient / 2, batch) + 1;
@@ -47,12 +47,12 @@ static uint64_t fac2_at(const struct sched *sched, uint64_t step)
 static uint64_t fac2_start(const struct sched *sched, uint64_t step)
 {
     uint64_t quotient = sched->constant.integer[QUOTIENT], level = sched->constant.integer[LEVEL_BATCH];
-    /* No chunk is empty. */
+    /* No chunk is empty, so at least `step` iterations precede this chunk. */
     if (step >= sched->iterations)
         return sched->iterations;
     uint64_t batch = step / sched->workers, falling = batch < level ? batch : level;
     uint128 before = (uint128)sched->workers * (falling + halved_sum(quotient, falling));
-    /* earlier chunks of this batch, or all chunks of size min_chunk */
+    /* earlier chunks of this batch; from batch `level` on, all earlier chunks of size min_chunk */
     uint64_t others = step - falling * sched->workers;
     uint64_t chunk = falling < level ? fac2_chunk_of_batch(quotient, falling) : sched->min_chunk;
     return start_within(sched, before + (uint128)others * chunk);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of the remaining work that a batch of factoring takes, from mean and deviation. For fac and mfac. */
+/* For fac and mfac: which part of the remaining work a batch takes, from mean and deviation of an iteration's time. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -8,8 +8,8 @@
 /* Indices of these parameters in the tables of both techniques. */
 enum { FACTORING_MU, FACTORING_SIGMA };
 
-/* x_0 = 1 + b^2 + b sqrt(b^2 + 2), x_j = 2 + b^2 + b sqrt(b^2 + 4) with b = P sigma / (2 sqrt(R) mu), Hummel, Schonberg
- * and Flynn, Factoring, section 4. 2 if mu or sigma is not known. */
+/* x_0 = 1 + b^2 + b sqrt(b^2 + 2), x_j = 2 + b^2 + b sqrt(b^2 + 4) with b = P sigma / (2 sqrt(R) mu), Hummel,
+ * Schonberg and Flynn, Factoring, section 4. Returns x, or 2 if mu or sigma is not known. */
 static inline struct twofold factoring_parts(const struct sched *sched, uint64_t remaining, bool first)
 {
     struct twofold base = twofold_of(first ? 1 : 2), mu, sigma, rest = twofold_of_integer(remaining);

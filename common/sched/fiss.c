@@ -17,7 +17,7 @@ static const struct technique_param fiss_params[] = {
     {.name = NULL},
 };
 
-/* Returns the number of batches of fac2's closed form, ceil((1/2)^(b+1) N/P), as [DCA] suggests. */
+/* Returns the number of batches that fac2's closed form ceil((1/2)^(b+1) N/P) makes, which [DCA] suggests for B. */
 static uint64_t batches_of_fac2(const struct sched *sched)
 {
     const uint64_t quotient = sched->iterations > 0 ? (sched->iterations - 1) / sched->workers : 0;
@@ -44,7 +44,7 @@ static int fiss_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* K = K0 + b C, [DCA] eq 19, which prints i for b. */
+/* K = K0 + b C, [DCA] eq 19, which prints i instead of b. */
 static uint128 fiss_chunk_of_batch(const struct sched *sched, uint64_t batch)
 {
     return sched->constant.integer[FIRST] + (uint128)batch * sched->constant.integer[RISE];
@@ -56,12 +56,13 @@ static uint64_t fiss_at(const struct sched *sched, uint64_t step)
     return chunk < SCHED_ITERATIONS_MAX ? (uint64_t)chunk : SCHED_ITERATIONS_MAX;
 }
 
-/* Before batch `level` all chunks have size min_chunk. From there to batch b they have (K_level + K_(b-1))/2 on
- * average, and in batch b they have K_b. K_(b-1) < N keeps the product of the second part below 2^127. */
+/* Before batch `level` all chunks have size min_chunk. From batch `level` to batch b - 1 chunks have (K_level +
+ * K_(b-1))/2 iterations on average, and in batch b they have K_b. Because K_(b-1) < N, the product in the second
+ * part of the sum is below 2^127. */
 static uint64_t fiss_start(const struct sched *sched, uint64_t step)
 {
     uint64_t batch = step / sched->workers, level = sched->constant.integer[LEVEL_BATCH];
-    /* No chunk is empty. */
+    /* No chunk is empty, so at least `step` iterations precede this chunk. */
     if (step >= sched->iterations)
         return sched->iterations;
     if (batch < level)

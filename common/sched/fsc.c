@@ -2,7 +2,7 @@
 /* fsc: fixed-size chunking. The chunk size balances the cost of handing out chunks against the idle time at the end of
  * the loop.
  *
- * Until the deviation is measured it cuts mfsc's chunks, which do not need it. */
+ * Until the deviation is measured, fsc uses the chunk size of mfsc, which does not need the deviation. */
 #include "common/sched/learn.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
@@ -21,8 +21,9 @@ static const struct technique_param fsc_params[] = {
     {.name = NULL},
 };
 
-/* Returns the smallest K >= 1 with K^3 >= cube, at most `most`. It bisects instead of calling cbrt() or pow(), whose
- * last digit differs between mathematical libraries: with DCA every worker computes the chunk itself. */
+/* Returns the smallest K >= 1 with K^3 >= cube, at most `most`. Bisects instead of calling cbrt() or pow(),
+ * because the last digit of their results differs between mathematical libraries, and with DCA every worker
+ * computes the chunk itself. */
 static uint64_t ceil_cube_root(double cube, uint64_t most)
 {
     uint64_t low = 1, high = most > 1 ? most : 1;
@@ -42,9 +43,9 @@ static double natural_logarithm(unsigned value)
     return (double)binary_logarithm(value) * LN_2 / (double)(UINT64_C(1) << LOGARITHM_BITS);
 }
 
-/* K = ceil((sqrt(2) N h / (sigma P sqrt(ln P)))^(2/3)), [DCA] eq 3, whose print omits the exponent (Kruskal and Weiss
- * 1985, Allocating independent subtasks on parallel processors). So K^3 = 2 (N h / (sigma P))^2 / ln P. At most
- * ceil(N/P). */
+/* K = ceil((sqrt(2) N h / (sigma P sqrt(ln P)))^(2/3)), [DCA] eq 3, whose print omits the exponent (Kruskal and
+ * Weiss 1985, Allocating independent subtasks on parallel processors). So K^3 = 2 (N h / (sigma P))^2 / ln P. The
+ * result is at most ceil(N/P). */
 static uint64_t fsc_chunk(const struct sched *sched)
 {
     double h = param_measured(sched, PARAM_H), sigma = param_measured(sched, PARAM_SIGMA);

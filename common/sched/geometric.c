@@ -4,14 +4,14 @@
  * The fast path multiplies binary fractions of 128 bits. Powers of (P-1)/P come from a table with one row for each
  * base-64 digit of the exponent, and every rounding is downward. So the result never exceeds the true value v = N
  * (P-1)^i / P^(i+1) and is less than 2^-58 below it (see FRACTION_ERROR). That gives ceil(v) unless a whole number lies
- * within that error or the result itself is whole. N is a fraction a/b in lowest terms, with b = 1 for a whole N. Only
- * N/P is rounded, and b has no further cost.
+ * within that error or the result itself is whole. N is a fraction a/b in lowest terms, with b = 1 for a whole N. A b
+ * above 1 affects only the computation of N/P.
  *
- * Otherwise the slow path repeats the computation with 512 bits. Its result is strictly below v, by less than 2^-400,
- * so floor(result) + 1 is ceil(v) if v is whole, or if v is at least 2^-400 above the next lower whole number. A v that
- * is not whole is at least 1/(b P^(i+1)) away from every whole number. For b P^(i+1) < 2^400 that is a proof. Above
- * that, there are so few possible N, P and i (about 2^130, with 2^50 parts of each N) that none is expected to come
- * that close. */
+ * Otherwise the slow path repeats the computation with 512 bits. The result of the slow path is strictly below v, by
+ * less than 2^-400, so floor(result) + 1 is ceil(v) if v is whole, or if v is at least 2^-400 above the next lower
+ * whole number. A v that is not whole is at least 1/(b P^(i+1)) away from every whole number. This proves the result
+ * for b P^(i+1) < 2^400. For larger b P^(i+1) there are so few combinations of N, P and i (about 2^130, with 2^50
+ * parts of each N) that no v is expected to come that close to a whole number. */
 #include "common/sched/geometric.h"
 
 #include <stdlib.h>
@@ -24,14 +24,14 @@ enum { DIGIT_BITS = 6, RADIX = 1 << DIGIT_BITS, LIMBS = 8 };
 /* ((P-1)/P)^(44 P) < e^-44 < 2^-63: from step 44 P on the value is below 1 for every N up to 2^63. */
 #define STEPS_PER_WORKER 44
 
-/* Error bound in units of 2^-64. Let u = 2^-128. The error of (P-1)/P is at most u; the error of a product is at most
- * the sum of its factors' errors plus u. Hence the error of the m-th power is at most (2m - 1) u. Each zero digit, for
- * which 1 - u stands for 1, adds 2 u. Multiplied by N/P <= 2^63/P, and with m < 44 P, this is below 47 units.
- * Truncating N/P and the last product adds 2. */
+/* Error bound in units of 2^-64. Let u = 2^-128. The error of (P-1)/P is at most u; the error of a product is at
+ * most the sum of its factors' errors plus u. Hence the error of the m-th power is at most (2m - 1) u. Each zero
+ * digit of the exponent adds 2 u, because its factor 1 is stored as 1 - u. Multiplied by N/P <= 2^63/P, and with
+ * m < 44 P, this is below 47 units. Truncating N/P and the last product adds 2. */
 #define FRACTION_ERROR 64
 
 struct geometric {
-    uint64_t iterations; /* N = iterations part/parts, in lowest terms */
+    uint64_t iterations; /* N is iterations * part / parts; the fraction is in lowest terms */
     uint64_t part, parts;
     uint64_t workers;
     uint64_t end;           /* from this step on the value is known to be below 1 */
@@ -57,7 +57,7 @@ static unsigned digits_of(uint64_t value)
 
 static void fill_powers(struct geometric *geometric, unsigned rows)
 {
-    uint128 base = ~(~(uint128)0 / geometric->workers); /* 2^128 - ceil(2^128/P), rounded down */
+    uint128 base = ~(~(uint128)0 / geometric->workers); /* 2^128 (P-1)/P, rounded down */
     for (unsigned row = 0; row < rows; row++) {
         uint128 *power = geometric->power[row];
         power[0] = ~(uint128)0;
@@ -85,8 +85,8 @@ static void reduce(uint64_t *a, uint64_t *b)
     *b /= divisor;
 }
 
-/* Returns N/P rounded down. The fraction is computed in halves, because a rest below P < 2^96 has room for 32 more
- * bits. */
+/* Returns N/P, rounded down. The 64 fractional bits are computed in two halves, because a remainder below 2^96
+ * leaves room for only 32 more bits. */
 static uint128 geometric_mean_of(const struct geometric *geometric)
 {
     uint128 dividend = (uint128)geometric->iterations * geometric->part;
@@ -182,7 +182,7 @@ static uint64_t wide_scale(struct wide *value, uint64_t factor)
     return carry;
 }
 
-/* This is a function of its own, so that the fast path does not reserve its registers and stack. */
+/* The slow path. It is not inlined, so that the fast path need not reserve registers and stack for it. */
 __attribute__((noinline, cold)) static uint64_t ceil_near_whole(const struct geometric *geometric, uint64_t step)
 {
     struct wide power = wide_power(geometric->workers, step);
@@ -191,7 +191,7 @@ __attribute__((noinline, cold)) static uint64_t ceil_near_whole(const struct geo
     return (uint64_t)(whole / ((uint128)geometric->parts * geometric->workers)) + 1;
 }
 
-/* N/P ((P-1)/P)^step rounded down, with 64 integer and 64 fractional bits; requires step < end. */
+/* Returns N/P ((P-1)/P)^step, rounded down, with 64 integer and 64 fractional bits. Requires step < end. */
 static uint128 geometric_value_at(const struct geometric *geometric, uint64_t step)
 {
     uint128 power = geometric->power[0][step % RADIX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gss: each chunk is the P-th part of what remains. */
+/* gss: each chunk is the P-th part of the remaining work. */
 #include "common/sched/geometric.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"

@@ -12,17 +12,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A departure must exceed this many standard errors. Means of small chunks of an irregular loop have longer tails than
- * a normal distribution: single iterations with exponentially distributed times exceed 4 by chance once in 150 cases,
- * and twice in a row once in 22,000. */
+/* A chunk departs from the history if the means differ by more than this many standard errors. Means of small
+ * chunks of an irregular loop have longer tails than a normal distribution: chunks of one iteration with
+ * exponentially distributed time exceed 4 standard errors by chance once in 150 cases, and twice in a row once in
+ * 22,000 cases. */
 #define STANDARD_ERRORS 4
 
-/* With this many degrees of freedom the variance of a history counts as exact. One chunk timed in eight pieces has as
- * many; its variance is too small by a factor of 4 once in 36 cases. */
+/* From this many degrees of freedom on the variance of a history counts as exact. A history of one chunk that was
+ * timed in eight pieces has this many, and its variance is too small by a factor of 4 in one of 36 cases. */
 #define FREEDOM_ENOUGH 7
 
-/* Two chunks whose means differ by less than this factor have the same speed. If the speed changed during the first,
- * its mean lies between the old and the new speed, and shifts the average of both by no more than this. */
+/* Two chunks whose means differ by less than this factor have the same speed. If the speed changed during the
+ * first chunk, the mean of this chunk is between the old and the new speed, and it shifts the average of the two
+ * chunks by no more than this factor. */
 #define SAME_SPEED 1.05
 
 static double clamp(double value, double minimum, double maximum)
@@ -75,7 +77,7 @@ void learn_stats_add(struct learn_stats *stats, const struct learn_chunk *chunk)
     stats->freedom += chunk->freedom;
 }
 
-/* W of learn.h */
+/* Returns the variance W of the formulas in learn.h. */
 static double variance_within(const struct learn_stats *stats)
 {
     if (stats->freedom > 0)
@@ -83,7 +85,7 @@ static double variance_within(const struct learn_stats *stats)
     return stats->chunks > 1 ? stats->between / (stats->chunks - 1) : 0;
 }
 
-/* B of learn.h */
+/* Returns the variance B of the formulas in learn.h. */
 static double variance_between(const struct learn_stats *stats)
 {
     double explained = (stats->chunks - 1) * variance_within(stats);
@@ -100,9 +102,9 @@ static bool spread_is_known(const struct learn_stats *stats, const struct learn_
     return stats->freedom > 0 || chunk->freedom > 0 || stats->chunks > 2;
 }
 
-/* Returns the variance of the chunk's mean minus the history's mean if the speed has not changed: W/n_chunk +
- * W/n_history + B. The chunk's own spread counts only while the history is short: a change of speed during the chunk
- * would look like spread, and hide itself. */
+/* Returns the variance that the difference between the chunk's mean and the history's mean has if the speed has
+ * not changed: W/n_chunk + W/n_history + B. The spread within the chunk counts only while the history is short,
+ * because a change of speed during the chunk looks like spread and would hide the change. */
 static double variance_of_distance(const struct learn_stats *stats, const struct learn_chunk *chunk)
 {
     double within = variance_within(stats);
@@ -132,8 +134,9 @@ static bool is_same_speed(const struct learn_chunk *chunk, const struct learn_ch
            learn_mean_of(other) <= learn_mean_of(chunk) * SAME_SPEED;
 }
 
-/* True if the chunk confirms the suspect before it. A chunk that is too small to depart from the history by itself
- * confirms it if it has the suspect's speed. */
+/* True if the chunk confirms that the speed has changed, as the suspect before it indicates: the chunk also
+ * departs from the history, in the same direction. A chunk that is too small to depart confirms the change if it
+ * has the suspect's speed. */
 static bool is_confirmed(const struct learn_worker *worker, const struct learn_chunk *chunk, double restart)
 {
     const struct learn_stats *stats = &worker->stats;

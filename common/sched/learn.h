@@ -2,40 +2,41 @@
 /* Learning from the measured times of chunks: the mean and the deviation of the time of ONE iteration, the speed of
  * each worker, and whether a worker has become faster or slower.
  *
- * The estimator. A chunk c of n_c iterations gives its mean x_c = time/n_c. If it was timed in m_c >= 2 pieces, it also
- * gives s_c: an estimate of the standard deviation of one iteration within it, with m_c - 1 degrees of freedom. Of C
- * chunks:
+ * The estimator. A chunk c of n_c iterations gives its mean x_c = time/n_c. A chunk that was timed in m_c >= 2 pieces
+ * also gives s_c: an estimate of the standard deviation of one iteration within the chunk, with m_c - 1 degrees of
+ * freedom. C chunks give:
  *
- * - mean x = sum(n_c x_c) / sum(n_c);
+ * - the mean x = sum(n_c x_c) / sum(n_c);
  *
- * - between them S = sum(n_c (x_c - x)^2), merged chunk by chunk (Chan, Golub and LeVeque 1979);
+ * - between the chunks S = sum(n_c (x_c - x)^2), merged chunk by chunk (Chan, Golub and LeVeque 1979);
  *
- * - within them W = sum((m_c - 1) s_c^2) / sum(m_c - 1), or S/(C-1) if no chunk was timed in pieces: if the iterations
- *   vary independently, S has the expectation (C-1) W;
+ * - within the chunks W = sum((m_c - 1) s_c^2) / sum(m_c - 1), or S/(C-1) if no chunk was timed in pieces: if the
+ *   iterations vary independently, S has the expectation (C-1) W;
  *
- * - variance W + B with B = max(0, S - (C-1) W) / sum(n_c).
+ * - the variance W + B with B = max(0, S - (C-1) W) / sum(n_c).
  *
- * So B is only what the chunks differ by beyond what the iterations within them explain, and W + B is the variance of
- * an iteration taken from the whole at random (analysis of variance with one random effect). For iterations that vary
- * independently it is their variance. If two regions, or two workers, differ in cost, the difference of their means
- * counts, and not that difference times the size of their chunks.
+ * So B is only that part of the differences between chunks that the iterations within the chunks do not explain, and W
+ * + B is the variance of an iteration that is chosen at random from the loop (analysis of variance with one random
+ * effect). If iterations vary independently, W + B is their variance. If two regions, or two workers, differ in cost,
+ * the difference of their means counts, but not multiplied by the size of their chunks.
  *
- * All values are finite, whatever was measured: the time of one iteration is taken within [LEARN_TIME_MIN,
- * LEARN_TIME_MAX], and a deviation up to LEARN_SPREAD_MAX times the mean. */
+ * All values are finite, whatever was measured: the time of one iteration is clamped to [LEARN_TIME_MIN,
+ * LEARN_TIME_MAX], and a deviation to at most LEARN_SPREAD_MAX times the mean. */
 #pragma once
 
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* For one iteration, in seconds: less than a cycle of any processor, and 30 years. */
+/* Bounds of the time of one iteration in seconds: less than a cycle of any processor, and 30 years. */
 #define LEARN_TIME_MIN 1e-12
 #define LEARN_TIME_MAX 1e9
 
-/* Limit of deviation over mean. At this value one iteration in 10^8 takes all the time. */
+/* Limit of deviation over mean. At this limit one iteration of 10^8 takes all the time. */
 #define LEARN_SPREAD_MAX 1e4
 
-/* The parameter `restart` of the techniques that learn each worker's speed. With the default, chunks of an irregular
- * loop that differ by less than a factor of 1.5 are averaged, but a loss of a third of the speed is detected. */
+/* Default and limit of the parameter `restart` of techniques that learn each worker's speed. With the default,
+ * chunks of an irregular loop that differ by less than a factor of 1.5 are averaged, and the loss of more than a
+ * third of a worker's speed is detected. */
 #define LEARN_RESTART     1.5
 #define LEARN_RESTART_MAX 1e6
 #define LEARN_RESTART_PARAM                                                                                            \
@@ -68,13 +69,13 @@
 struct learn_chunk {
     double iterations;
     double compute;
-    double time;     /* seconds that count for the speed: compute time, or compute and waiting time */
-    double variance; /* variance of the time of one iteration, from the spread within the chunk */
+    double time;     /* time that counts for the speed, in seconds: compute time, or compute and waiting time */
+    double variance; /* variance of one iteration's time, from the spread within the chunk */
     double freedom;  /* degrees of freedom of `variance`; 0: unknown */
 };
 
-/* Mean and deviation of one iteration's compute time over the chunks added. Zero at first. In the formulas above the
- * last five members are sum(n_c x_c), x, S, sum((m-1) s^2) and sum(m-1). */
+/* Mean and deviation of one iteration's compute time over all chunks added; initially zero. In the formulas above
+ * the members from `compute` on are sum(n_c x_c), x, S, sum((m-1) s^2) and sum(m-1). */
 struct learn_stats {
     double chunks, iterations;
     double compute;
@@ -83,22 +84,23 @@ struct learn_stats {
     double within, freedom;
 };
 
-/* The history of a worker, initially zero. Averages weight the k-th chunk since the history started by k: sum(k t_k)
- * and sum(k n_k). */
+/* The history of a worker, initially zero. In averages the k-th chunk since the start of the history has the
+ * weight k: the sums are sum(k t_k) and sum(k n_k). */
 struct learn_worker {
     struct learn_stats stats;
     double weighted_time, weighted_iterations;
-    struct learn_chunk suspect; /* the latest chunk if it departs from the history; otherwise it has no iterations */
+    struct learn_chunk suspect; /* the latest chunk if it departs from the history; no iterations: it does not depart */
 };
 
-/* A sum of terms that are added, changed and removed. It has twice the digits of a double: a large term leaves an error
- * below 10^-31 of itself when it is removed, so the sum need never be recomputed. Zero at first. */
+/* A sum to which terms are added and from which terms are removed; initially zero. The sum has twice the digits
+ * of a double: after a large term is removed, an error below 10^-31 of that term remains, so the sum need never
+ * be recomputed. */
 struct learn_sum {
     double high, low;
 };
 
-/* Converts a measurement to a chunk. `with_wait`: waiting time counts for the speed. False if the chunk took no
- * time. */
+/* Converts a measurement to a chunk. `with_wait`: waiting time counts for the speed. Returns false if the
+ * measured time is 0. */
 bool learn_chunk_of(struct learn_chunk *chunk, const struct sched_feedback *feedback, bool with_wait);
 
 void learn_chunk_merge(struct learn_chunk *chunk, const struct learn_chunk *other);
@@ -107,13 +109,15 @@ void learn_stats_add(struct learn_stats *stats, const struct learn_chunk *chunk)
 /* Returns the variance of one iteration; 0 if unknown. */
 double learn_stats_variance(const struct learn_stats *stats);
 
-/* Adds the worker's next chunk. The history starts anew if this chunk and the one before depart from it in the same
- * direction, by more than the factor `restart` (0: never) and by more than the spread explains. It starts from both
- * chunks if their speeds are equal. Otherwise it starts from this one, because the speed changed during the first. */
+/* Adds the worker's next chunk. The history starts anew if this chunk and the previous one depart from the
+ * history in the same direction, by more than the factor `restart` (0: never) and by more than the spread
+ * explains. The new history consists of both chunks if their speeds are equal. Otherwise it consists of this
+ * chunk alone, because the speed changed during the previous one. */
 void learn_worker_add(struct learn_worker *worker, const struct learn_chunk *chunk, double restart);
-/* Returns sum(k t_k) / sum(k n_k), seconds for one iteration; 0: not measured. */
+/* Returns sum(k t_k) / sum(k n_k), the seconds for one iteration; 0 if nothing is measured. */
 double learn_worker_pace(const struct learn_worker *worker);
-/* Sets the unweighted mean and variance of one iteration over the history. False if nothing is measured. */
+/* Sets the mean and the variance of one iteration's time over the history, in which all chunks have the same
+ * weight. Returns false if nothing is measured. */
 bool learn_worker_moments(const struct learn_worker *worker, double *mean, double *variance);
 
 /* Sets `*restart` to the parameter's value or its default. Fails if the value is above 0 and below 1. */
@@ -125,12 +129,12 @@ static inline double learn_sum_value(const struct learn_sum *sum)
     return sum->high + sum->low;
 }
 
-/* The mean and deviation of all workers' iterations. They are measured once, on the first P chunks, and fixed from then
- * on. */
+/* A learn_pool determines the mean and the deviation over the iterations of all workers. They are measured once,
+ * on the first P chunks, and then stay constant. */
 enum { LEARN_NOT_WANTED = -1 };
 
 struct learn_pool {
-    int mean_param, deviation_param; /* index of the technique's parameter, or LEARN_NOT_WANTED */
+    int mean_param, deviation_param; /* indices of the technique's parameters, or LEARN_NOT_WANTED */
     uint64_t chunks;
     struct learn_stats stats;
 };

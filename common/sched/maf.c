@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* maf: adaptive factoring by the total time, the mAF of LB4OMP. A worker's waiting time counts as time of its chunk. */
+/* maf: adaptive factoring by the total time of chunks, the mAF of LB4OMP. A worker's waiting time counts as time
+ * of its chunk. */
 #include "common/sched/af.h"
 #include "common/sched/sched.h"
 

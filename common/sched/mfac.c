@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mfac: factoring with batches that are computed from their number alone. This is the mFAC of LB4OMP, in which each
- * worker computes its chunk without asking what remains.
+/* mfac: factoring in which the chunk size of a batch is computed from the number of the batch alone. This is the mFAC
+ * of LB4OMP, in which each worker computes its chunk without knowing how much work remains.
  *
- * A batch of P chunks of K iterations reduces R by P K, whatever was really handed out. */
+ * For the next batch R is reduced by P K, even if the chunks that were handed out had other sizes. */
 #include "common/sched/batch.h"
 #include "common/sched/factoring.h"
 #include "common/sched/learn.h"
@@ -14,7 +14,7 @@
 
 enum { REST = BATCH_OWN }; /* in sched->state: R at the start of the batch */
 
-/* Limit for a table. Chunks after its last batch have one iteration. */
+/* Limit of the table of batches. Chunks of batches after the table have one iteration. */
 #define BATCHES_MAX (UINT64_C(1) << 20)
 
 struct mfac {
@@ -35,7 +35,8 @@ static uint64_t rest_behind(const struct sched *sched, uint64_t rest, uint64_t c
     return taken < rest ? rest - (uint64_t)taken : 0;
 }
 
-/* A chunk size below 2 stays there in later batches, because x grows while R falls. */
+/* If the chunk size is below 2 in one batch, it is below 2 in all later batches, because x (see factoring.h)
+ * grows while R falls. */
 static uint64_t chunk_of_rest(const struct sched *sched, uint64_t rest, bool first)
 {
     return rest > 0 ? factoring_chunk(sched, rest, first) : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mfsc: fixed-size chunks that need no knowledge of the iterations: as many chunks as fac2 cuts, all of one size.
+/* mfsc: chunks of one fixed size, about as many as fac2 cuts. The size does not depend on the times of iterations.
  *
  * The logarithm is computed in integers, because the last digit of log() differs between mathematical libraries: with
  * DCA every worker computes the chunk itself. */
@@ -11,13 +11,13 @@ enum { CHUNK };
 
 enum { FRACTION_BITS = LOGARITHM_BITS, OFFSET = 55, HUNDRED = 100 };
 
-/* Returns log2(t) 2^57 for t >= 2. Each squaring of the mantissa gives one binary digit. The error from truncating
- * the 64-bit mantissa doubles with each squaring and counts half as much: below 57 2^-63 in all. Powers of two are
- * exact. */
+/* Returns log2(t) 2^57 for t >= 2. Each squaring of the mantissa gives one binary digit. The error from
+ * truncating the 64-bit mantissa doubles with each squaring, but each digit counts half as much as the one
+ * before, so the total error is below 57 2^-63. Logarithms of powers of two are exact. */
 uint64_t binary_logarithm(uint64_t value)
 {
     unsigned whole = 63 - (unsigned)__builtin_clzll(value);
-    uint64_t result = whole, mantissa = value << (63 - whole); /* from 1 to 2, with 63 fractional bits */
+    uint64_t result = whole, mantissa = value << (63 - whole); /* `mantissa` is from 1 to 2, with 63 fractional bits */
     for (int i = 0; i < FRACTION_BITS; i++) {
         uint128 square = (uint128)mantissa * mantissa;
         bool digit = square >> 127 != 0;

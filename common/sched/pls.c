@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pls: a static part of one equal chunk per worker, then guided self-scheduling of the rest. The more alike the
- * iterations, the larger the static part.
+/* pls: a static part of one equal chunk per worker, then guided self-scheduling of the rest. The more similar the times
+ * of the iterations are, the larger the static part is.
  *
  * The static workload ratio s is an integer in units of 10^-15. A double has 15 exact decimal digits, so a ratio
- * written by a person is exact, and N s/P and N(1-s)/P are rounded correctly for any N. */
+ * with up to 15 digits is exact, and N s/P and N(1-s)/P are rounded correctly for any N. */
 #include "common/sched/geometric.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
@@ -11,7 +11,8 @@
 
 enum { PARAM_SWR, PARAM_VARIANT };
 
-/* In sched->constant: the chunk of the static part; with variant=paper the remaining iterations at its end. */
+/* In sched->constant: the chunk size of the static part, and with variant=paper how many iterations remain at the
+ * end of the static part. */
 enum { CHUNK, REST };
 
 #define RATIO_UNITS 1000000000000000
@@ -40,7 +41,8 @@ static int measure_ratio(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* R is an integer, so R > N - N s is the same as R > floor(N - N s). */
+/* Returns floor(N - N s) for variant=paper, otherwise UINT64_MAX. R is an integer, so R > N - N s is the same as
+ * R > floor(N - N s). */
 static uint64_t rest_behind_static(const struct sched *sched, uint64_t units)
 {
     if (!sched_spec_is_paper(&sched->spec))
@@ -48,8 +50,8 @@ static uint64_t rest_behind_static(const struct sched *sched, uint64_t units)
     return (uint64_t)((uint128)sched->iterations * (RATIO_UNITS - units) / RATIO_UNITS);
 }
 
-/* The closed form continues with the paper's real number N(1-s). The P static chunks leave up to P more of N than that;
- * the chunks of 1 after the geometric ones cover the difference. */
+/* After the static part the closed form uses the paper's real number N(1-s). The P static chunks leave up to P
+ * iterations more than N(1-s), which the chunks of 1 after the geometric chunks cover. */
 static int pls_init(struct sched *sched, struct error *error)
 {
     if (measure_ratio(sched, error) < 0)

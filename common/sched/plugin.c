@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Plug-ins as techniques: see plugin.h.
  *
- * sched->own is one block: the loop as the plug-in sees it, the parameter values, and then the plug-in's state. */
+ * sched->own is one block of memory, which contains the loop as the plug-in sees it, the parameter values, and the
+ * plug-in's state. */
 #include "common/sched/plugin.h"
 
 #include "common/util/called.h"
@@ -17,7 +18,7 @@ struct plugged {
     const struct hdss_technique *plugin;
     struct hdss_technique_loop loop;
     struct hdss_technique_value values[HDSS_TECHNIQUE_PARAMS_MAX];
-    struct error failure; /* sched->failure points to its text */
+    struct error failure; /* sched->failure points to the text of this error */
     struct called call;
     alignas(max_align_t) unsigned char state[];
 };
@@ -84,7 +85,7 @@ static int plugged_init(struct sched *sched, struct error *error)
                                     sched->technique->name, result);
 }
 
-/* Records why the technique cannot continue. Returns 0, which becomes the smallest chunk. */
+/* Records why the technique cannot continue. Returns 0 as K, so the chunk has the smallest size. */
 static uint64_t plugged_fail(struct sched *sched, char line[HDSS_TECHNIQUE_ERROR_MAX])
 {
     struct plugged *plugged = sched->own;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Plug-ins as techniques: wraps a `struct hdss_technique` of a user's shared object (hdss/technique.h) in a `struct
- * technique`. The rank that cuts the chunks loads the plug-in; the other ranks use a stand-in with the same traits,
- * which cuts nothing. No I/O: the caller loads the shared object and passes its constant. */
+/* Plug-ins as techniques: wraps a `struct hdss_technique` of a user's shared object (hdss/technique.h) in a
+ * `struct technique`. The rank that cuts the chunks loads the plug-in. The other ranks use a stand-in with the
+ * same traits, which cannot cut chunks. No I/O: the caller loads the shared object and passes its constant. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -9,18 +9,20 @@
 #include "hdss/technique.h"
 
 struct technique_plugin {
-    struct technique technique; /* must be first, so that a pointer to it can be cast back */
+    /* must be the first member, because a pointer to it is cast to a pointer to the whole structure */
+    struct technique technique;
     const struct hdss_technique *plugin;
     struct technique_param params[SCHED_PARAMS_MAX + 1];
     bool has_fallback[SCHED_PARAMS_MAX];
     union sched_value fallback[SCHED_PARAMS_MAX];
 };
 
-/* Checks the plug-in's table and makes a technique of it. Borrows the plug-in and `name`, which specs use. */
+/* Checks the plug-in's table and makes a technique of it. Borrows the plug-in, and `name`, by which specs name
+ * the technique. */
 int technique_plugin_init(struct technique_plugin *made, const char *name, const struct hdss_technique *plugin,
                           struct error *error);
 
-/* Traits of a plug-in that ranks need even if they do not cut with it. */
+/* Traits of a plug-in that ranks must know even if they do not cut chunks with it. */
 enum plugin_trait { PLUGIN_LEARNS = 1, PLUGIN_MAY_GROW = 2, PLUGIN_TRAITS_ALL = 3 };
 
 unsigned technique_traits(const struct technique *technique);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of all techniques, and look-up by name. The names are in technique.h, which the techniques include too. */
+/* The table of all techniques, and look-up by name. The list of names is TECHNIQUE_LIST in technique.h. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 

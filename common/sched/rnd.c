@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rnd: chunks of random size, a baseline for comparisons.
  *
- * Chunk i is an integer function of the seed and of i, so it is the same on every machine and in both forms. */
+ * The size of chunk i is an integer function of the seed and of i, so it is the same on every machine, and in the
+ * recursive and the closed form. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
@@ -56,8 +57,9 @@ static int rnd_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* Uniform in [lo, hi], [DCA] eq 12: 64 random bits as a fraction, times the span (Lemire 2019, Fast random integer
- * generation in an interval, without its rejection step: the probability of a size is off by less than span/2^64). */
+/* Returns a random number that is uniform in [lo, hi], [DCA] eq 12: 64 random bits as a fraction, times the span.
+ * This is the method of Lemire 2019, Fast random integer generation in an interval, without the rejection step,
+ * so the probability of a size has a relative error below span/2^64. */
 static uint64_t rnd_at(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;

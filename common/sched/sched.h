@@ -18,8 +18,8 @@
 #define SCHED_SPEC_TEXT_MAX  256
 #define SCHED_ITERATIONS_MAX (UINT64_C(1) << 63)
 #define SCHED_WORKERS_MAX    (1u << 24)
-#define SCHED_NO_START       UINT64_MAX /* returned by technique->start if the start needs a table */
-#define SCHED_VARIANT        "variant"  /* name of the parameter that chooses between HDSS's rule and the paper's */
+#define SCHED_NO_START       UINT64_MAX /* returned by technique->start() if a table is needed */
+#define SCHED_VARIANT        "variant"  /* parameter that chooses HDSS's rule or the paper's rule */
 #define SCHED_POWER_MIN      1e-9
 #define SCHED_POWER_MAX      1e9
 
@@ -40,12 +40,12 @@ enum sched_variant { SCHED_VARIANT_HDSS, SCHED_VARIANT_PAPER };
 
 enum sched_measured {
     SCHED_NOT_MEASURED,
-    SCHED_MEASURED_BY_PROBE, /* before the first chunk, from timed iterations and messages: see sched_config */
+    SCHED_MEASURED_BY_PROBE, /* measured before the first chunk, by timing iterations and messages: see sched_config */
     SCHED_MEASURED_BY_FEEDBACK,
 };
 
 /* A parameter of a technique, given as name=value. The table ends with a NULL name. A measured parameter is a
- * SCHED_PARAM_REAL; `name=measure` is the same as leaving it out. */
+ * SCHED_PARAM_REAL; `name=measure` means the same as no value. */
 struct technique_param {
     const char *name;
     enum sched_param_kind kind;
@@ -72,14 +72,14 @@ struct sched_spec {
 struct sched_config {
     uint64_t iterations; /* N, up to SCHED_ITERATIONS_MAX */
     unsigned workers;    /* P, 1 .. SCHED_WORKERS_MAX */
-    /* V_j, one per worker, SCHED_POWER_MIN .. SCHED_POWER_MAX. Borrowed only by sched_init(). NULL: all are 1. */
+    /* V_j, one per worker, SCHED_POWER_MIN .. SCHED_POWER_MAX. Borrowed only during sched_init(). NULL: all are 1. */
     const double *powers;
     uint64_t min_chunk; /* 0 counts as 1 */
     uint64_t max_chunk; /* bounds K before weighting; recursive form only; 0: no bound */
     enum sched_weighting weighting;
-    bool loads;        /* sched_set_load() will be called; required for ACP */
+    bool loads;        /* sched_set_load() will be called; must be true for SCHED_WEIGHTING_ACP */
     double overhead_s; /* a worker's time for getting one chunk; 0: unknown */
-    double swr;        /* shortest over longest of five timed iterations, in (0, 1]; 0: unknown */
+    double swr;        /* shortest divided by longest time of five iterations, in (0, 1]; 0: unknown */
 };
 
 struct sched_feedback {
@@ -87,12 +87,12 @@ struct sched_feedback {
     uint32_t chunks;
     uint64_t iterations;
     double compute_s;
-    /* Idle time before the chunks began. Compute and wait together are the total chunk time, which includes the
-     * scheduling overhead. */
+    /* The worker's idle time before the chunks began. The sum of compute_s and wait_s is the total chunk time,
+     * which includes the scheduling overhead. */
     double wait_s;
     /* Sample standard deviation of one iteration's time, from the spread within the chunks. */
     double deviation_s;
-    uint32_t samples; /* timed pieces of the chunks; if below 2 the deviation is unknown */
+    uint32_t samples; /* number of timed pieces of the chunks; below 2: the deviation is unknown */
 };
 
 struct sched_value_used {
@@ -100,47 +100,50 @@ struct sched_value_used {
     double value;
 };
 
-/* The state of one loop. Techniques read the members; all other code uses the functions. */
+/* The state of one loop. Code outside of common/sched may read the members, but changes the state only by the
+ * functions below, except for `is_laid_out`. */
 struct sched {
     const struct technique *technique;
     struct sched_spec spec;
     uint64_t iterations; /* N */
     unsigned workers;    /* P */
     uint64_t min_chunk, max_chunk;
-    enum sched_weighting weighting; /* in addition to the technique; not POWER if that is weighted by nature */
+    enum sched_weighting weighting; /* applied to the technique's K; not POWER with SCHED_NEEDS_POWER */
     uint64_t remaining;
     uint64_t step;    /* i, the number of chunks cut so far */
-    uint64_t formula; /* K of the latest chunk, as the technique gave it */
+    uint64_t formula; /* K of the latest chunk, as the technique returned it */
     double *powers;   /* V_j, owned; NULL if nothing is weighted */
     double power_sum; /* V */
-    /* for each power, the decimal number that it stands for minus the power; owned; NULL: all 0 */
+    /* for each power, the decimal number for which the double stands, minus the double; owned; NULL: all are 0 */
     double *power_rests;
-    struct twofold power_total; /* V of the decimal numbers */
-    double power_doubt;         /* relative error of the powers; 0 if all are decimal numbers */
+    struct twofold power_total; /* sum of the powers as decimal numbers */
+    double power_doubt;         /* relative error of the powers; 0 if all stand for decimal numbers */
     double *loads;              /* Q_j, owned; NULL if the weighting does not use them */
     double overhead_s, swr;
-    double measured[SCHED_PARAMS_MAX]; /* values that were measured instead of given, by parameter; NaN until known */
+    /* measured values of parameters that were not given, by index; NaN until known */
+    double measured[SCHED_PARAMS_MAX];
     union {
         uint64_t integer[8];
         double real[8];
     } constant, state;   /* values of the technique, zero before its init() */
-    uint64_t place;      /* where the latest chunk begins: see struct technique_places */
-    bool is_disturbed;   /* the remaining work has changed other than by cutting chunks */
+    uint64_t place;      /* place at which the latest chunk begins: see struct technique_places */
+    bool is_disturbed;   /* the parts must be laid out before the next chunk: see struct technique_places */
     bool is_laid_out;    /* the parts were laid out anew for the latest chunk; the caller sets it to false */
-    const char *failure; /* why the technique cannot continue, borrowed from `own`; NULL: no failure */
-    void *own;           /* block of the technique; its fini() and free() release it; may be NULL */
+    const char *failure; /* why the technique cannot continue, borrowed from `own`; NULL: it can continue */
+    void *own;           /* memory of the technique, released by its fini() and then free(); may be NULL */
 };
 
-/* Functions of a technique that also chooses the iterations of a chunk. Each worker has a part of the loop, from which
- * its chunks come. A place is an index into the remaining iterations in ascending order, as they were when the parts
- * were laid out. Parts are laid out before the first chunk, and again after work has come back or has been removed
- * other than by chunks. */
+/* Functions of a technique that also chooses the iterations of a chunk. Each worker has a part of the loop, from
+ * which its chunks come. Laying out the parts divides all remaining iterations among the parts. A place is an
+ * index into the list of iterations that remained at that time, in ascending order. Parts are laid out before the
+ * first chunk, and again after the remaining work has changed other than by cutting chunks. */
 struct technique_places {
     void (*lay_out)(struct sched *sched);
-    /* Takes up to `count` iterations (at least 1) from the front of the part for which next() has just computed a chunk
-     * of `worker`. Returns how many, 0 only if the part is empty; otherwise sets sched->place. */
+    /* Takes up to `count` iterations from the front of the part of `worker`, for which next() has just computed a
+     * chunk; `count` is at least 1. Returns how many were taken, and sets sched->place to the first one. Returns
+     * 0 only if the part is empty. */
     uint64_t (*take)(struct sched *sched, unsigned worker, uint64_t count);
-    /* Returns the last `count` iterations taken for the worker to their part. */
+    /* Puts the last `count` iterations that were taken for `worker` back into their part. */
     void (*put_back)(struct sched *sched, unsigned worker, uint64_t count);
 };
 
@@ -163,31 +166,34 @@ struct technique {
     bool may_grow; /* K depends neither on N nor on R, so the loop may grow while it is cut */
     /* Checks the parameters against N and P and sets constant, state and own. May be NULL. */
     int (*init)(struct sched *sched, struct error *error);
-    /* Recursive form: K before clamping for `worker`, from the state and sched->remaining. */
+    /* Recursive form: returns K for `worker` before clamping, from the state and sched->remaining. */
     uint64_t (*next)(struct sched *sched, unsigned worker);
-    /* NULL if the technique does not choose the iterations. Otherwise it has neither a closed form nor from_rest, and
-     * applies powers and loads itself. */
+    /* NULL if the technique does not choose the iterations. Otherwise the technique has neither a closed form nor
+     * from_rest(), and applies powers and loads itself. */
     const struct technique_places *places;
-    /* Closed form: K_i before clamping, from the step alone. NULL if there is none. */
+    /* Closed form: returns K_i before clamping, from the step i alone. NULL if the technique has no closed form. */
     uint64_t (*at)(const struct sched *sched, uint64_t step);
-    /* Closed form: the number of iterations before chunk `step` if no chunk is below sched->min_chunk, at most N, in
-     * O(1) or O(log S). NULL if this always needs a table (see bounds.h). Returns SCHED_NO_START if it needs one with
-     * these parameters. */
+    /* Closed form: returns the number of iterations in all chunks before chunk `step`, at most N, in O(1) or
+     * O(log S). Chunks smaller than sched->min_chunk count as sched->min_chunk. NULL if computing this number
+     * always needs a table (see bounds.h). Returns SCHED_NO_START if a table is needed with these parameters. */
     uint64_t (*start)(const struct sched *sched, uint64_t step);
-    /* For DCA without a closed form: K before clamping for `worker`, only from sched->remaining, N and the feedback,
-     * not from earlier chunks. The remaining work never grows between calls. NULL if K needs more. */
+    /* For DCA without a closed form: returns K for `worker` before clamping, only from sched->remaining, N and
+     * the feedback, not from earlier chunks. The remaining work never grows between calls. NULL if the technique
+     * cannot compute K from these values. */
     uint64_t (*from_rest)(struct sched *sched, unsigned worker);
-    /* For DCA with the closed form of fac2: the weight of `worker` in batch `batch`, counted from 1, from the powers
-     * and the feedback. Weights sum to P. NULL if from_rest or at is enough. */
+    /* For DCA with the closed form of fac2: returns the weight of `worker` in batch `batch`, counted from 1, from
+     * the powers and the feedback. The weights of all workers sum to P. NULL if the technique does not need this
+     * function. */
     double (*batch_weight)(struct sched *sched, unsigned worker, uint64_t batch);
-    /* Takes a measurement, in amortised O(1). NULL if the technique does not learn. */
+    /* Receives a measurement, in amortized O(1). NULL if the technique does not learn. */
     void (*feedback)(struct sched *sched, const struct sched_feedback *feedback);
-    /* Returns the estimate of a worker as a weight (mean 1). NULL if the technique learns none. */
+    /* Returns the estimated speed of a worker as a weight (mean 1). NULL if the technique does not learn speeds. */
     double (*weight)(const struct sched *sched, unsigned worker);
-    /* Starts the next time step, with remaining and step already set, and keeps what was learned. NULL: init() is
-     * called again. */
+    /* Starts the next time step, and keeps what was learned; sched->remaining and sched->step are already set.
+     * NULL: init() is called again. */
     void (*again)(struct sched *sched);
-    /* Releases what sched->own, which is not NULL, refers to. The caller frees the block itself. May be NULL. */
+    /* Releases the memory to which the block sched->own points; the caller frees the block itself. Only called if
+     * sched->own is not NULL. May be NULL. */
     void (*fini)(struct sched *sched);
 };
 
@@ -218,10 +224,10 @@ bool sched_spec_learns(const struct sched_spec *spec);
 
 bool sched_spec_is_paper(const struct sched_spec *spec);
 
-/* True if sched_config.overhead_s or .swr is needed, which require a probe. */
+/* True if the technique needs sched_config.overhead_s or sched_config.swr, which a probe measures. */
 bool sched_spec_probes(const struct sched_spec *spec);
 
-/* Parses the value of a parameter. Returns -1 if it has the wrong kind or is out of range; `value` is then
+/* Parses the value of a parameter. Returns -1 if the value has the wrong kind or is out of range; then `value` is
  * undefined. */
 int technique_param_parse(const struct technique_param *param, const char *text, union sched_value *value);
 
@@ -231,58 +237,61 @@ void technique_param_accepts(const struct technique_param *param, char *text, si
 int sched_weighting_parse(enum sched_weighting *weighting, const char *text, struct error *error);
 const char *sched_weighting_name(enum sched_weighting weighting);
 
-/* Prepares one loop. The powers are copied, and all loads are 1. For a technique that is weighted by nature the
- * weighting only turns loads on or off. On failure nothing is owned. */
+/* Prepares one loop. The powers are copied, and all loads are 1. For a technique with SCHED_NEEDS_POWER,
+ * config->weighting only decides whether loads are used. On failure `sched` owns nothing. */
 int sched_init(struct sched *sched, const struct sched_spec *spec, const struct sched_config *config,
                struct error *error);
 void sched_fini(struct sched *sched);
 
-/* Returns the size of the next chunk for `worker` (0 .. P-1), min(R, max(K', min_chunk, 1)), and subtracts it from the
- * remaining work; 0 if none remains. K' is K, or floor(K V_j) weighted by power, or floor(K V_j / Q_j) by acp. For a
- * technique with places the chunk is at most what is left of the part, and sched->place says where it begins. If a
- * plug-in fails, sched->failure is set and chunks have the smallest size. */
+/* Returns the size of the next chunk for `worker` (0 .. P-1), min(R, max(K', min_chunk, 1)), and subtracts it
+ * from the remaining work; 0 if none remains. K' is K, or floor(K V_j) weighted by power, or floor(K V_j / Q_j)
+ * by acp. If the technique has `places`, the chunk is at most as large as the worker's part, and sched->place is
+ * the place at which the chunk begins. If a plug-in fails, sched->failure is set, and chunks have the smallest
+ * size. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
 
-/* Takes the next chunk of a loop that is cut from first to last iteration and to which no work comes back. False if no
- * work remains. */
+/* Like sched_next(), but also chooses the iterations, in ascending order unless the technique has `places`. Only
+ * for loops to which no work comes back. Returns false if no work remains. */
 bool sched_cut(struct sched *sched, unsigned worker, struct range *chunk);
 
-/* Extends the chunk that sched_next() has just returned by up to `more` iterations. Returns by how many. */
+/* Extends the chunk that sched_next() has just returned by up to `more` iterations. Returns the number of
+ * iterations added. */
 uint64_t sched_widen(struct sched *sched, unsigned worker, uint64_t more);
 
-/* Shortens the chunk that sched_next() has just returned, or sched_widen() extended, by `count` iterations, which
- * remain. */
+/* Shortens the chunk that sched_next() has just returned, or that sched_widen() has extended, by `count`
+ * iterations. These become remaining work again. */
 void sched_shorten(struct sched *sched, unsigned worker, uint64_t count);
 
-/* With ACP: `load` is the number of runnable processes on the worker's core, the worker included. */
+/* Sets the load for SCHED_WEIGHTING_ACP: the number of runnable processes on the worker's core, including the
+ * worker. */
 void sched_set_load(struct sched *sched, unsigned worker, double load);
 
-/* Returns `count` iterations of earlier chunks to the remaining work (the ledger cut a chunk short, or a worker was
- * lost). They must not be more than were cut. */
+/* Returns `count` iterations of earlier chunks to the remaining work, because the ledger shortened a chunk or a
+ * worker was lost. `count` must not exceed the number of iterations in all chunks. */
 void sched_give_back(struct sched *sched, uint64_t count);
 
 /* Adds `count` iterations to the loop. The technique must have may_grow. */
 void sched_grow(struct sched *sched, uint64_t count);
 
-/* Removes `count` iterations, which were handed out without cutting a chunk, from the remaining work. They must not be
- * more than remain. */
+/* Removes `count` iterations from the remaining work because they were handed out without cutting a chunk.
+ * `count` must not exceed the number of remaining iterations. */
 void sched_claim(struct sched *sched, uint64_t count);
 
-/* Passes a measurement to the technique; needed if sched_spec_learns(). Invalid ones (no iterations, a time that is
- * negative or not a number) are ignored. */
+/* Passes a measurement to the technique; needed if sched_spec_learns(). Invalid measurements (no iterations, no
+ * chunks, or a time that is negative or not finite) are ignored. */
 void sched_feedback(struct sched *sched, const struct sched_feedback *feedback);
 
-/* Returns the technique's estimate of the worker as a weight (mean 1). If the technique does not learn, the weight is
- * power over mean power. */
+/* Returns the technique's estimate of the worker's speed as a weight (mean 1). If the technique does not learn
+ * speeds, the weight is the worker's power divided by the mean power, or 1 without powers. */
 double sched_weight(const struct sched *sched, unsigned worker);
 
 unsigned sched_values_used(const struct sched *sched, struct sched_value_used used[SCHED_PARAMS_MAX]);
 
-/* Starts the next time step: a loop of `iterations` with the same workers, keeping what was learned. After a failure
- * only sched_fini() is allowed. */
+/* Starts the next time step: a loop of `iterations` iterations with the same workers. The technique keeps what it
+ * has learned. After a failure only sched_fini() is allowed. */
 int sched_again(struct sched *sched, uint64_t iterations, struct error *error);
 
-/* Fails if the loop cannot be cut by its closed form: the technique has none, max_chunk is set, or a parameter is
+/* Fails if the loop cannot be cut by a closed form: the technique has none, max_chunk is set, or a parameter is
  * measured in the loop or by a probe that was not made. */
 int sched_check_closed(const struct sched *sched, struct error *error);
 
@@ -290,11 +299,11 @@ int sched_check_closed(const struct sched *sched, struct error *error);
  * max(min_chunk, 1). Never weighted. sched_check_closed() must have succeeded. */
 uint64_t sched_at(const struct sched *sched, uint64_t step);
 
-/* Returns the size of a chunk for `worker` if `remaining` iterations are left, as another rank counts them: min(R,
- * max(K', min_chunk, 1)). K' is K, or floor(K V_j / Q_j) weighted by acp. The technique must have from_rest. Such a
- * loop uses only this function and sched_feedback(). */
+/* Returns the size of a chunk for `worker` if R = `remaining` iterations remain, a number that another rank
+ * counts: min(R, max(K', min_chunk, 1)). K' is K, or floor(K V_j / Q_j) with SCHED_WEIGHTING_ACP. The technique
+ * must have from_rest(). A loop that is cut in this way may use only this function and sched_feedback(). */
 uint64_t sched_from_rest(struct sched *sched, unsigned worker, uint64_t remaining);
 
-/* Turns measured speeds (any unit, all > 0) into the powers that the technique and the weighting need. */
+/* Converts measured speeds (in any unit, all > 0) to the powers that the technique and the weighting need. */
 void sched_powers_from_speeds(const struct technique *technique, enum sched_weighting weighting, const double *speeds,
                               unsigned workers, double *powers);

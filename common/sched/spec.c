@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A technique as users write it, `name` or `name:param=value,param=value`. The errors of the parser name the parameter,
- * the value and what is accepted. The canonical spelling has only the given parameters, in the order of the technique's
- * table. */
+/* Parses and formats a technique as users write it: `name` or `name:param=value,param=value`. The errors of the
+ * parser name the parameter, the value and what is accepted. sched_spec_format() writes only the given
+ * parameters, in the order of the technique's table. */
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "common/util/number.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ss: one iteration at a time. The best balance, with the most scheduling. */
+/* ss: one iteration at a time. It balances the load best, but needs the most scheduling steps. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* static: one equal chunk for each worker. If weighting or returned work leaves a rest, chunks of the same size
- * follow. */
+/* static: one equal chunk for each worker. If work remains after these chunks, because of weighting or returned
+ * work, chunks of the same size follow. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"

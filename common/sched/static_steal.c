@@ -2,19 +2,20 @@
 /* static-steal: each worker has a part of the loop and takes chunks of one size from its front. A worker whose part
  * is empty steals from the back of another worker's part.
  *
- * The rule is that of the OpenMP runtime of LLVM, kmp_sch_static_steal in kmp_dispatch.cpp at commit 0217024481ad,
- * with requests served one after the other. Parts consist of whole chunks and are as equal as possible, the larger
- * ones first. A thief searches for a victim in a circle, which begins at the victim of its last theft, at first at
- * its neighbour. It takes a quarter of the victim's chunks, at least one. From a worker that has never asked for
- * work it takes the whole part, and its next search begins at that worker's neighbour. A loop of fewer chunks than
- * workers is one part for all.
+ * The rule is that of the OpenMP runtime of LLVM, kmp_sch_static_steal in kmp_dispatch.cpp at commit 0217024481ad, with
+ * requests served one after the other. Parts consist of whole chunks and are as equal as possible, the larger ones
+ * first. A thief searches for a victim in a circle of the workers. The search begins at the victim of the thief's last
+ * theft, and before the first theft at the thief's neighbour. The thief takes a quarter of the victim's chunks, at
+ * least one. If the victim has never asked for work, the thief takes the whole part, and its next search begins at the
+ * victim's neighbour. A loop of fewer chunks than workers is one part, which all workers share.
  *
- * LB4OMP uses the rule of an earlier runtime: the last chunk of a part is not stolen, nor anything from a worker
- * that has not asked, and a loop of fewer chunks than workers is divided into parts of one chunk. A thread of LB4OMP
- * that may not steal leaves the loop. Here it gets one of those chunks, because their owner may be lost.
+ * LB4OMP uses the rule of an earlier runtime: a thief steals neither the last chunk of a part nor anything from a
+ * worker that has not asked for work, and a loop of fewer chunks than workers is divided into parts of one chunk. A
+ * thread of LB4OMP that finds no chunk to steal leaves the loop. In HDSS such a worker gets a chunk that LB4OMP would
+ * not steal, because the owner of that chunk may be lost.
  *
- * Invariants: the parts do not overlap and together are sched->remaining; `filled` marks the parts that are not
- * empty. */
+ * Invariants: the parts do not overlap, together they have sched->remaining iterations, and `filled` marks the parts
+ * that are not empty. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
@@ -83,14 +84,15 @@ static unsigned next_filled(const struct steal *steal, unsigned from, unsigned w
     return workers;
 }
 
-/* Chunks begin at multiples of the chunk size; the first one may have been cut in two. */
+/* Chunks begin at multiples of the chunk size, but the front of the first chunk may have been taken already. */
 static uint64_t chunks_left(const struct sched *sched, const struct part *part)
 {
     const uint64_t chunk = sched->constant.integer[CHUNK];
     return part->begin < part->end ? ceil_div(part->end, chunk) - part->begin / chunk : 0;
 }
 
-/* Returns a worker's share of `units`, rounded down. deal_out() gives the rest to the first workers, one each. */
+/* Returns a worker's share of `units`, rounded down. deal_out() gives the remaining units to the first workers,
+ * one unit to each. */
 static uint64_t share_of(const struct sched *sched, unsigned worker, uint64_t units)
 {
     if (sched->powers == NULL)
@@ -139,7 +141,7 @@ static void static_steal_lay_out(struct sched *sched)
     steal->filled[0] = 1;
 }
 
-/* LLVM takes one chunk if up to 7 are left, LB4OMP if up to 3; the result is the same. */
+/* LLVM takes one chunk if at most 7 are left, LB4OMP if at most 3 are left; the result is the same. */
 static uint64_t a_quarter(const struct sched *sched, const struct part *part)
 {
     const uint64_t left = chunks_left(sched, part);
@@ -177,7 +179,7 @@ static void steal_as_lb4omp(struct sched *sched, struct part *thief, unsigned fi
 {
     const struct steal *steal = sched->own;
     const unsigned victim = find_lb4omp_victim(sched, thief->victim);
-    /* Only chunks are left that LB4OMP does not steal. */
+    /* All remaining chunks are chunks that LB4OMP does not steal. */
     if (victim == sched->workers) {
         move_chunks(sched, thief, &steal->part[first_filled], steal->is_whole ? UINT64_MAX : 1);
         return;
@@ -206,8 +208,8 @@ static void steal_for(struct sched *sched, struct part *thief)
         steal_as_lb4omp(sched, thief, victim);
 }
 
-/* K = chunk, or the rest of one. With acp K = floor(chunk / Q_j), [SW] eq 2, because the parts already include the
- * powers. */
+/* K = chunk, or what is left of a chunk whose front was taken. With SCHED_WEIGHTING_ACP K = floor(chunk / Q_j):
+ * [SW] eq 2 without V_j, because the sizes of the parts already include the powers. */
 static uint64_t static_steal_next(struct sched *sched, unsigned worker)
 {
     const struct steal *steal = sched->own;

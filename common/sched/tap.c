@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tap: tapering. Its chunks are those of gss, made smaller according to the spread of the iterations' times.
  *
- * Until mean and deviation are measured, batches take half of what remains, as in fac2: the first P chunks of gss would
- * use up 63 % of the loop before anything is measured. */
+ * Until mean and deviation are measured, each batch takes half of the remaining work, as in fac2: the first P chunks
+ * of gss would take 63 % of the loop before anything is measured. */
 #include "common/sched/batch.h"
 #include "common/sched/geometric.h"
 #include "common/sched/learn.h"
@@ -15,7 +15,7 @@
 enum { PARAM_MU, PARAM_SIGMA, PARAM_ALPHA };
 enum { SPREAD }; /* in sched->constant: v; NaN until known */
 
-/* Relative error of a chunk computed in doubles, as a part of g + h. */
+/* Error of a chunk that is computed in doubles, divided by g + h. */
 #define DOUBLES_OFF 0x1p-49
 
 /* Lucco's choice: in nine of ten cases a chunk's time is at most 1.3 standard deviations above its mean. */
@@ -46,7 +46,8 @@ static void fix_spread(struct sched *sched)
     twofold_keep(sched->constant.real + SPREAD, twofold_divide(twofold_multiply(alpha, sigma), mu));
 }
 
-/* With given values the closed form needs a table. Otherwise the measurements need a pool. */
+/* sched->own is the table of geometric.h for the closed form if mu and sigma are given, and otherwise a
+ * learn_pool, which measures them. */
 static int tap_init(struct sched *sched, struct error *error)
 {
     fix_spread(sched);
@@ -55,15 +56,16 @@ static int tap_init(struct sched *sched, struct error *error)
     return sched->own != NULL ? 0 : error_set(error, "technique tap: out of memory");
 }
 
-/* This is a function of its own because few chunks need it. */
+/* Computes the formula of taper() in double-double arithmetic, which few chunks need. */
 __attribute__((noinline, cold)) static uint64_t taper_near_whole(struct twofold g, struct twofold h)
 {
     struct twofold square = twofold_multiply(h, twofold_add(twofold_multiply(twofold_of(4), g), h));
     return ceil_to_integer(twofold_subtract(twofold_add(g, h), twofold_root(square)), 0);
 }
 
-/* ceil(g + v^2/2 - v sqrt(2g + v^2/4)), [DCA] eq 5 and 16, computed as g + h - sqrt(h (4g + h)) with h = v^2/2, which
- * takes fewer operations. At most ceil(g). Doubles are exact enough except next to whole numbers. */
+/* ceil(g + v^2/2 - v sqrt(2g + v^2/4)), [DCA] eq 5 and 16, computed as g + h - sqrt(h (4g + h)) with h = v^2/2,
+ * which takes fewer operations. At most ceil(g). Doubles are exact enough unless the result is close to a whole
+ * number. */
 static uint64_t taper(struct twofold g, struct twofold v)
 {
     struct twofold h = twofold_multiply(v, twofold_multiply(v, twofold_of(0.5)));
@@ -76,7 +78,7 @@ static uint64_t taper(struct twofold g, struct twofold v)
     return above > 0 ? (uint64_t)above : 0;
 }
 
-/* g = R/P. Without a spread this is gss's chunk, in integers. */
+/* K = taper(R/P, v). If v = 0, that is the chunk of gss, which is computed in integers. */
 static uint64_t tap_next(struct sched *sched, unsigned worker)
 {
     struct twofold v = twofold_kept(sched->constant.real + SPREAD);

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The registry, in the order of the manual. Dashes of a name are underscores here. */
+/* All techniques, in the order of the manual. Dashes in names are written as underscores. */
 #define TECHNIQUE_LIST(TECHNIQUE)                                                                                      \
     TECHNIQUE(static)                                                                                                  \
     TECHNIQUE(static_steal)                                                                                            \
@@ -46,7 +46,8 @@
 TECHNIQUE_LIST(TECHNIQUE_DECLARE)
 #undef TECHNIQUE_DECLARE
 
-/* 0.29 * 100 is 28.999999999999996 in doubles, so a value this close to a whole number counts as that number. */
+/* A double this close to a whole number counts as that number, because of rounding errors: 0.29 * 100 is
+ * 28.999999999999996 in doubles. */
 #define ROUNDING_GUARD 1e-9
 
 __extension__ typedef unsigned __int128 uint128;
@@ -56,7 +57,7 @@ static inline uint64_t ceil_div(uint64_t dividend, uint64_t divisor)
     return dividend / divisor + (dividend % divisor != 0);
 }
 
-/* Rounds down, clamped to [0, SCHED_ITERATIONS_MAX]; NaN becomes 0. */
+/* Rounds down, and clamps the result to [0, SCHED_ITERATIONS_MAX]; NaN becomes 0. */
 static inline uint64_t floor_real(double value)
 {
     value += ROUNDING_GUARD;
@@ -76,12 +77,13 @@ static inline double ceil_real(double value)
     return whole + (whole < value);
 }
 
-/* Tolerance for numbers derived from decimal ones by a few twofold operations, relative to the number and to 1. A value
- * this close to a whole number counts as that number. */
+/* Tolerance for twofolds that were computed from decimal numbers by a few operations, relative to the value and
+ * to 1. A value this close to a whole number counts as that number. */
 #define TWOFOLD_GUARD        0x1p-94
 #define TWOFOLD_GUARD_OF_ONE 0x1p-80
 
-/* The `doubt` (relative error) of doubles that were measured or computed. The doubt of an exact decimal number is 0. */
+/* The `doubt` (relative error) of values that were measured, or computed in doubles. The doubt of an exact
+ * decimal number is 0. */
 #define DOUBLE_DOUBT 0x1p-51
 
 static inline struct twofold twofold_guard(struct twofold value, double doubt)
@@ -101,7 +103,7 @@ static inline uint64_t floor_twofold(struct twofold value, double doubt)
     return result < SCHED_ITERATIONS_MAX ? result : SCHED_ITERATIONS_MAX;
 }
 
-/* Rounds up to at least 0, without an upper bound. */
+/* Rounds up. Negative values become 0; there is no upper bound. */
 static inline struct twofold ceil_twofold(struct twofold value, double doubt)
 {
     struct twofold below = twofold_subtract(twofold_guard(value, doubt), value);
@@ -130,17 +132,18 @@ static inline struct twofold power_meant(const struct sched *sched, unsigned wor
     return (struct twofold){sched->powers[worker], sched->power_rests != NULL ? sched->power_rests[worker] : 0};
 }
 
-/* Below this value a few operations on doubles have errors far below ROUNDING_GUARD. */
+/* Below this value the error of a few operations on doubles is far below ROUNDING_GUARD. */
 #define DOUBLES_DO 0x1p20
 
-/* True if rounding the double equals rounding the exact value: it is small and not next to a whole number. */
+/* True if rounding `value` gives the same result as rounding the exact value: `value` is small and not close to a
+ * whole number. */
 static inline bool doubles_do(double value)
 {
     double rest = value - (double)(int64_t)(value < DOUBLES_DO ? value : 0);
     return rest > 2 * ROUNDING_GUARD && rest < 1 - 2 * ROUNDING_GUARD;
 }
 
-/* floor(chunk V_j), clamped to [0, SCHED_ITERATIONS_MAX]. */
+/* Returns floor(chunk V_j), clamped to [0, SCHED_ITERATIONS_MAX]. */
 static inline uint64_t floor_times_power(const struct sched *sched, unsigned worker, struct twofold chunk)
 {
     double share = chunk.high * sched->powers[worker];
@@ -149,7 +152,8 @@ static inline uint64_t floor_times_power(const struct sched *sched, unsigned wor
     return floor_twofold(twofold_multiply(chunk, power_meant(sched, worker)), sched->power_doubt);
 }
 
-/* Relative rounding error of P V_j / V and of a chunk times it; it may push a product above a whole number. */
+/* Relative rounding error of the product of a chunk and the weight P V_j / V. The error may push the product
+ * above a whole number. */
 #define WEIGHT_GUARD 0x1p-52
 
 static inline uint64_t ceil_weighted(double chunk, double weight)
@@ -158,8 +162,8 @@ static inline uint64_t ceil_weighted(double chunk, double weight)
     return (uint64_t)ceil_real(share - share * WEIGHT_GUARD);
 }
 
-/* ceil(R/V), the share of one unit of power, for R > 0. At least 1; without upper limit, because powers may be
- * small. */
+/* Returns ceil(R/V), the share of one unit of power, for R > 0. The result is at least 1 and has no upper bound,
+ * because powers may be small. */
 static inline struct twofold ceil_share(const struct sched *sched, struct twofold rest, struct twofold total)
 {
     double share = rest.high / total.high;
@@ -201,17 +205,17 @@ static inline double param_measured(const struct sched *sched, unsigned param)
     return param_real(sched, param, sched->measured[param]);
 }
 
-/* Parameter of techniques whose rule differs from their paper's; `what` names the difference. */
+/* The parameter `variant`, for techniques whose rule differs from that of their paper; `what` names the difference. */
 #define VARIANT_PARAM(what)                                                                                            \
     {                                                                                                                  \
         .name = SCHED_VARIANT, .kind = SCHED_PARAM_CHOICE, .fallback = "hdss", .choices = "hdss|paper",                \
         .summary = "paper: to the letter of the paper, " what                                                          \
     }
 
-/* Returns mfsc's chunk, which fsc cuts first: floor(0.55 + t ln 2 / ln t), t = ceil(N/P), [2L]. Equal on all
- * machines. */
+/* Returns the chunk size of mfsc, which fsc also uses at first: floor(0.55 + t ln 2 / ln t) with t = ceil(N/P),
+ * [2L]. The result is the same on every machine. */
 uint64_t mfsc_chunk(uint64_t iterations, unsigned workers);
 
-/* log2(value) 2^LOGARITHM_BITS for value >= 2, the same on every machine. */
+/* binary_logarithm() returns log2(value) 2^LOGARITHM_BITS for value >= 2, which is the same on every machine. */
 #define LOGARITHM_BITS 57
 uint64_t binary_logarithm(uint64_t value);

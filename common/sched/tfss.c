@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* tfss: batches of P equal chunks, as in factoring. The size falls linearly from batch to batch, as in the
- * trapezoid. */
+/* tfss: batches of P equal chunks, as in factoring. The chunk size falls linearly from batch to batch, as in tss. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/sched/trapezoid.h"
 #include "common/util/error.h"
 
-/* In sched->constant: the first batch below `last`, and the first whose chunk is raised to min_chunk or `last`. */
+/* In sched->constant: the first batch whose chunk would be below `last`, and the first batch whose chunk is
+ * raised to min_chunk or `last`. */
 enum { END_BATCH = TRAPEZOID_OWN, LEVEL_BATCH };
-enum { STEP }; /* in sched->state: step in the trapezoid; it is reset when the trapezoid starts again */
+enum { STEP }; /* in sched->state: step in the trapezoid; goes back if the trapezoid starts again */
 
 static uint64_t tfss_smallest(const struct sched *sched)
 {
@@ -33,7 +33,8 @@ static uint128 offset_of(const struct sched *sched)
     return (uint128)(sched->workers - 1) * sched->constant.integer[TRAPEZOID_RISE] + divisor_of(sched) - 1;
 }
 
-/* The first batch with F - floor((slope b + offset)/divisor) <= chunk: slope b >= (F - chunk) divisor - offset. */
+/* Returns the first batch b with F - floor((slope b + offset)/divisor) <= chunk, which means slope b >= (F -
+ * chunk) divisor - offset. */
 static uint64_t batch_not_above(const struct sched *sched, uint64_t chunk)
 {
     const uint64_t *constant = sched->constant.integer;
@@ -55,7 +56,8 @@ static int tfss_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* K = floor((sum of F - i D over the batch) / P), [DCA] eq 8 and 18, whose print has P+1 terms; at least `last`. */
+/* K = floor((sum of F - i D over the batch) / P), but at least `last`; [DCA] eq 8 and 18, whose printed sum has
+ * P+1 terms. */
 static uint64_t tfss_chunk_of_batch(const struct sched *sched, uint64_t batch)
 {
     const uint64_t *constant = sched->constant.integer;
@@ -75,13 +77,13 @@ static uint64_t tfss_at(const struct sched *sched, uint64_t step)
 static uint64_t tfss_start(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;
-    /* No chunk is empty. */
+    /* No chunk is empty, so at least `step` iterations precede this chunk. */
     if (step >= sched->iterations)
         return sched->iterations;
     uint64_t batch = step / sched->workers, falling = batch < constant[LEVEL_BATCH] ? batch : constant[LEVEL_BATCH];
     uint128 before = sched->workers * trapezoid_sum(constant[TRAPEZOID_FIRST], slope_of(sched), offset_of(sched),
                                                     divisor_of(sched), falling);
-    /* earlier chunks of this batch, or all chunks of the smallest size */
+    /* earlier chunks of this batch; from LEVEL_BATCH on, all earlier chunks of the smallest size */
     uint128 others = step - (uint128)falling * sched->workers;
     uint64_t chunk = falling < constant[LEVEL_BATCH] ? tfss_chunk_of_batch(sched, falling) : tfss_smallest(sched);
     return start_within(sched, before + others * chunk);

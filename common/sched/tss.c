@@ -7,7 +7,7 @@
 
 /* in sched->constant: the first step whose chunk is raised to min_chunk or `last` */
 enum { LEVEL_STEP = TRAPEZOID_OWN };
-enum { STEP }; /* in sched->state: step in the trapezoid; it is reset when the trapezoid starts again */
+enum { STEP }; /* in sched->state: step in the trapezoid; goes back if the trapezoid starts again */
 
 static uint64_t tss_smallest(const struct sched *sched)
 {
@@ -15,7 +15,7 @@ static uint64_t tss_smallest(const struct sched *sched)
     return last > sched->min_chunk ? last : sched->min_chunk;
 }
 
-/* The first step with F - floor(i rise/run) <= chunk. */
+/* Returns the first step i with F - floor(i rise/run) <= chunk. */
 static uint64_t step_not_above(const uint64_t *constant, uint64_t chunk)
 {
     if (constant[TRAPEZOID_FIRST] <= chunk)
@@ -49,7 +49,7 @@ static uint64_t tss_at(const struct sched *sched, uint64_t step)
 static uint64_t tss_start(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;
-    /* No chunk is empty. */
+    /* No chunk is empty, so at least `step` iterations precede this chunk. */
     if (step >= sched->iterations)
         return sched->iterations;
     uint64_t falling = step < constant[LEVEL_STEP] ? step : constant[LEVEL_STEP];

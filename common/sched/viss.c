@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* viss: chunks grow from batch to batch; each increase is half the one before. */
+/* viss: chunks grow from batch to batch; each increase is half of the previous increase. */
 #include "common/sched/halving.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
@@ -8,7 +8,7 @@
 enum { PARAM_X };
 enum { LIMIT, LEVEL_BATCH }; /* in sched->constant: 2 K0 - 1, and the first batch whose chunk reaches min_chunk */
 
-#define X_DEFAULT 4 /* value of [DCA] Table 2 */
+#define X_DEFAULT 4 /* the value in [DCA] Table 2 */
 
 static const struct technique_param viss_params[] = {
     [PARAM_X] = {.name = "x",
@@ -20,8 +20,8 @@ static const struct technique_param viss_params[] = {
     {.name = NULL},
 };
 
-/* K = floor(K0 (1 - 0.5^n)/0.5) with n = b+1, [DCA] eq 10 and 20, which prints i mod P for b. Equal to 2 K0 - ceil(2
- * K0/2^n) and, with M = 2 K0 - 1, to M - floor(M/2^n). These are integers, and M fits 64 bits. */
+/* K = floor(K0 (1 - 0.5^n)/0.5) with n = b+1, [DCA] eq 10 and 20, which prints i mod P instead of b. This equals
+ * 2 K0 - ceil(2 K0/2^n) and, with M = 2 K0 - 1, M - floor(M/2^n), which needs only integers; M fits 64 bits. */
 static uint64_t viss_chunk_of_batch(uint64_t limit, uint64_t batch)
 {
     return limit - halved(limit / 2, batch);
@@ -50,7 +50,7 @@ static uint64_t viss_start(const struct sched *sched, uint64_t step)
 {
     uint64_t limit = sched->constant.integer[LIMIT], level = sched->constant.integer[LEVEL_BATCH];
     uint64_t batch = step / sched->workers;
-    /* No chunk is empty. */
+    /* No chunk is empty, so at least `step` iterations precede this chunk. */
     if (step >= sched->iterations)
         return sched->iterations;
     if (batch < level)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wf: weighted factoring. fac2's batches; each worker's chunk is weighted by its power. */
+/* wf: weighted factoring. The batches are those of fac2, and each chunk is multiplied by the weight of its
+ * worker's power. */
 #include "common/sched/batch.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
@@ -21,7 +22,7 @@ static int wf_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* K = w_j ceil(R/(2P)), R at the start of a batch of P, [RMA] Table 2, which rounds it up. */
+/* K = w_j ceil(R/(2P)), with R at the start of a batch of P chunks, [RMA] Table 2, which rounds K up. */
 static uint64_t wf_next(struct sched *sched, unsigned worker)
 {
     uint64_t chunk = batch_half(sched);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The interface of DLS4LB and LB4MPI on top of libhdss. A program written for them is compiled with this header and
- * linked with -lhdss. Names, method numbers and the documented fields are theirs; the implementation is not.
+ * linked with -lhdss. Names, method numbers and the documented fields are those of DLS4LB and LB4MPI; the
+ * implementation is that of HDSS.
  *     infoDLS info;
  *     DLS_Setup(MPI_COMM_WORLD, &info);
  *     DLS_StartLoop(&info, first, last, FAC);
@@ -59,42 +60,50 @@ extern "C" {
 #define DLS_CENTRALIZED 0
 #define DLS_DISTRIBUTED 1
 
-/* DLS_Setup() or a similar function initializes it. The first group of fields may be changed before a loop starts; the
- * others are read-only. */
+/* DLS_Setup(), DLS_Parameters_Setup() or DLS_GroupSetup() initializes this structure. The fields of the first
+ * group may be changed before a loop starts; all others are read-only. */
 typedef struct {
-    int minChunk;    /* smallest chunk of GSS and the methods after it; 0 or less: half of mFSC's */
-    int breakAfter;  /* on rank 0, iterations between two checks for requests; negative: by time */
-    int requestWhen; /* remaining iterations at which the next chunk is requested; negative: 15 % of the chunk */
-    double h_overhead, sigma; /* for FSC; 0: measured */
-    double *weights;          /* [commSize] with mean 1: given for WF, learned for AWF */
+    /* smallest chunk of GSS and of the methods with higher numbers; 0 or less: half of the chunk of mFSC */
+    int minChunk;
+    /* number of iterations after which rank 0 checks for requests; negative: rank 0 chooses this number by time */
+    int breakAfter;
+    /* number of remaining iterations of a chunk at which the next chunk is requested; negative: 15 % of the chunk */
+    int requestWhen;
+    double h_overhead, sigma; /* overhead and deviation for FSC; 0: the value is measured */
+    /* [commSize] weights of the ranks, with mean 1: given by the program for WF, learned by AWF and the other
+     * adaptive methods */
+    double *weights;
 
-    MPI_Comm comm; /* ranks that share the loop; MPI_COMM_NULL for a rank that follows its foreman */
-    MPI_Comm crew; /* after DLS_GroupSetup(), this rank's group; else MPI_COMM_NULL */
+    /* ranks that share the loop; MPI_COMM_NULL on a rank that computes only what its foreman shares with it */
+    MPI_Comm comm;
+    MPI_Comm crew; /* this rank's group after DLS_GroupSetup(); otherwise MPI_COMM_NULL */
     int commSize, crewSize;
-    int myRank, foreman, firstRank, lastRank; /* foreman: rank of the coordinator */
+    int myRank, foreman, firstRank, lastRank; /* foreman: the rank that assigns the chunks */
     int method;
-    int firstIter, lastIter; /* inclusive */
+    int firstIter, lastIter; /* first and last iteration of the loop, inclusive */
     int N;                   /* number of iterations, at most INT_MAX */
     int timeStep;
     int chunkStart, subChunkSize;
-    int numChunks; /* chunks given to this rank; after DLS_EndLoop(), on the foreman, to all ranks */
+    /* number of chunks assigned to this rank; on the foreman after DLS_EndLoop(): number of chunks of all ranks */
+    int numChunks;
     int itersScheduled;
     int myIters;
     double workTime; /* seconds that the iterations of this rank took */
-    /* [3 * commSize]. For each rank: seconds per iteration, deviation between pieces, number of pieces. Valid on the
-     * foreman after DLS_EndLoop(), and -1, -1, 0 before. */
+    /* [3 * commSize]: for each rank the seconds per iteration, the deviation between the timed pieces, and the
+     * number of pieces. Valid on the foreman after DLS_EndLoop(); before that the values are -1, -1, 0. */
     double *stats;
-    void *own; /* internal */
+    void *own; /* for internal use */
 } infoDLS;
 
 char *get_DLS_ShortName(int method);
 
 void DLS_Setup(MPI_Comm comm, infoDLS *info);
-/* Sets the weights of WF: the last nKNL ranks have the speed KNL_speed, the others Xeon_speed. */
+/* Like DLS_Setup(), and sets the weights of WF: the last nKNL ranks have the speed KNL_speed, all other ranks the
+ * speed Xeon_speed. */
 void DLS_Parameters_Setup(MPI_Comm comm, infoDLS *info, int numProcs, int requestWhen, int breakAfter, int minChunk,
                           double h_overhead, double sigma, int nKNL, double Xeon_speed, double KNL_speed);
-/* For two nested loops. Groups of 2 to 4 ranks of a node share the inner loop (LS). Their foremen share the outer loop
- * (GS), which rank `coordinator` assigns. */
+/* Sets up two nested loops. The ranks of a node form groups of 2 to 4 ranks, and each group shares the inner loop
+ * (LS). The foremen of all groups share the outer loop (GS), whose chunks rank `coordinator` assigns. */
 void DLS_GroupSetup(MPI_Comm world, int coordinator, infoDLS *GS, infoDLS *LS);
 
 void DLS_StartLoop(infoDLS *info, int firstIter, int lastIter, int method);
@@ -104,8 +113,8 @@ void DLS_EndChunk(infoDLS *info);
 void DLS_EndLoop(infoDLS *info, int *niters, double *worktime);
 void DLS_Finalize(infoDLS *info);
 
-/* Counts for all loops that start afterwards. DLS_CENTRALIZED is the default. With DLS_DISTRIBUTED each rank calculates
- * its chunks itself if the method has a closed form. */
+/* Sets the mode of all loops that start afterwards. The default is DLS_CENTRALIZED. With DLS_DISTRIBUTED each
+ * rank calculates its chunks itself if the method has a closed form. */
 void Configure_Chunk_Calculation_Mode(int mode);
 
 #ifdef __GNUC__

@@ -8,8 +8,8 @@
 
 #include <mpi.h>
 
-/* The numbers continue those of DLS.h, where 14 is SimAS. DLS.py of DLS4LB has no SimAS, so its numbers are one
- * less. */
+/* The numbers continue those of DLS.h, where 14 is SimAS. DLS.py of DLS4LB has no SimAS, so in DLS.py the numbers
+ * of these methods are one less. */
 #define TFSS 15
 #define FISS 16
 #define VISS 17

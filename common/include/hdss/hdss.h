@@ -9,10 +9,10 @@
  *     hdss_loop_free(&loop);
  *
  * Each iteration in [0, iterations) is given to exactly one rank. Each loop duplicates the communicator, so its
- * messages do not interfere with others. Functions return 0 or more on success and an enum hdss_status on failure; the
- * object stores the error text. Functions never print, end the program, or use global state. Several threads may call
- * functions for one object, one at a time; objects are independent. Counts are signed, so negative arguments are
- * detected.
+ * messages do not interfere with others. Functions return 0 or more on success and an enum hdss_status, which is
+ * negative, on failure; the loop or the options store the error text. Functions never print, end the program, or use
+ * global state. Several threads may call functions for the same loop or options, but not at the same time. Counts are
+ * signed, so that negative arguments are detected.
  *
  * See hdss_loop_new(3), hdss_loop_next(3), hdss_options_set(3). */
 #ifndef HDSS_HDSS_H
@@ -58,38 +58,40 @@ void hdss_options_free(struct hdss_options *options);
  * options. */
 int hdss_options_set(struct hdss_options *options, const char *name, const char *value);
 
-/* Sets the speeds of the ranks, in any unit. They are copied. Only the call of rank 0 counts. */
+/* Sets the speeds of the ranks, in any unit, which are copied. Only the speeds that rank 0 sets count. */
 int hdss_options_set_powers(struct hdss_options *options, const double *powers, int count);
 
-/* Returns the last error of a function above, or of hdss_loop_new() with these options, as one line; "" if none. */
+/* Returns one line about the last error of hdss_options_set(), hdss_options_set_powers() or hdss_loop_new() with
+ * these options; "" if there was none. */
 const char *hdss_options_error(const struct hdss_options *options);
 
 struct hdss_shared_loop;
 
-/* Begins a loop; collective on `comm`. `options` may be NULL, and may be freed afterwards. A failure affects all ranks
- * and sets *loop to NULL. */
+/* Begins a loop; collective on `comm`. `options` may be NULL, and may be freed afterwards. If the call fails on
+ * one rank it fails on all, and sets *loop to NULL. */
 int hdss_loop_new(MPI_Comm comm, int64_t iterations, struct hdss_options *options, struct hdss_shared_loop **loop);
 
 /* Gets the next iterations for this rank. Returns 1 with [*first, *first + *count), or 0 once if none are left. */
 int hdss_loop_next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count);
 
-/* Serves other ranks that wait for this one. Useful on ranks whose iterations take long. */
+/* Serves other ranks that wait for this rank. Useful while this rank computes long iterations. */
 int hdss_loop_progress(struct hdss_shared_loop *loop);
 
-/* Links two loops on this rank, for programs that alternate between them: a rank that waits in one also serves ranks
- * that wait in the other. */
+/* Links two loops on this rank, for programs that alternate between two loops: while this rank waits in one loop,
+ * it also serves ranks that wait in the other. */
 int hdss_loop_link(struct hdss_shared_loop *loop, struct hdss_shared_loop *other);
 
-/* Begins the next time step, a loop of `iterations` with the same options and all that was learned; collective. */
+/* Begins the next time step: a loop of `iterations` iterations with the same options, which keeps what the
+ * technique has learned; collective. */
 int hdss_loop_again(struct hdss_shared_loop *loop, int64_t iterations);
 
 /* Ends the loop and sets *loop to NULL; collective. */
 int hdss_loop_free(struct hdss_shared_loop **loop);
 
-/* Returns the last error as one line; "" if none. */
+/* Returns one line about the last error of this loop; "" if there was none. */
 const char *hdss_loop_error(const struct hdss_shared_loop *loop);
 
-/* Figures of this rank in this time step. */
+/* Figures of the calling rank in the present time step. */
 struct hdss_stats {
     int64_t iterations, chunks;
     int64_t pieces;   /* the number of calls of hdss_loop_next() that returned iterations */
@@ -97,7 +99,7 @@ struct hdss_stats {
     double wait_s;
 };
 
-/* Figures of all ranks in this time step. */
+/* Figures of all ranks in the present time step. */
 struct hdss_totals {
     int64_t iterations, chunks, messages;
     double elapsed_s;
@@ -106,7 +108,8 @@ struct hdss_totals {
     double max_over_mean;
 };
 
-/* May be called at any time. `size` is sizeof *stats, because newer versions may append members. */
+/* Gets the figures of the calling rank, at any time. `size` must be sizeof *stats, because newer versions may
+ * append members. */
 int hdss_loop_stats(struct hdss_shared_loop *loop, struct hdss_stats *stats, size_t size);
 
 /* Gets the figures of all ranks; collective, after the end of the loop. */

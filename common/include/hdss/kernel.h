@@ -2,14 +2,15 @@
 /* Kernels: the body of the loop that HDSS runs, with its parameters and the shape of its results.
  *
  * A kernel is a constant `struct hdss_kernel`. describe() checks the parameters and describes the length of the loop
- * and the results of an iteration. It should be cheap, because many processes call it: `hdss run` before the launch,
- * the leading rank, and each process that runs the kernel. Only workers call open(), then run() or run_variable() for
- * ranges in any order, and then close(). All these calls come from one thread unless --threads allows more: see enum
- * hdss_threads. If iterations depend on earlier ones, run_block() is called instead of run(): see struct hdss_block.
+ * and the results of an iteration. describe() should be cheap, because many processes call it: `hdss run` before the
+ * launch, the leading rank, and each process that runs the kernel. Only workers call open(), then run() or
+ * run_variable() for ranges in any order, and then close(). All these calls come from one thread unless --threads
+ * allows more: see enum hdss_threads. If iterations depend on earlier ones, run_block() is called instead of run(): see
+ * struct hdss_block.
  *
- * An iteration produces either a record, of the same type and length for all iterations, or any number of bytes on up
- * to HDSS_STREAMS_MAX streams. Records form an array. Each stream forms a file with the bytes of all iterations in
- * order, regardless of the order in which they were computed.
+ * An iteration produces either a record, whose type and length are the same for all iterations, or any number of bytes
+ * on up to HDSS_STREAMS_MAX streams. Records form an array. Each stream forms a file with the bytes of all iterations
+ * in order, regardless of the order in which they were computed.
  *
  * A user kernel is a shared object with such a constant named `hdss_kernel` (declared by HDSS_KERNEL): see
  * hdss-kernel(7). */
@@ -24,7 +25,7 @@
 extern "C" {
 #endif
 
-/* Increased when a structure or the meaning of a call in this header changes. */
+/* HDSS increases this number if a structure or the meaning of a call in this header changes. */
 #define HDSS_KERNEL_ABI 8
 
 #define HDSS_DIMS_MAX    4
@@ -37,7 +38,7 @@ enum hdss_param_kind {
     HDSS_PARAM_INTEGER,
     HDSS_PARAM_REAL,
     HDSS_PARAM_CHOICE, /* value.integer: an index into `choices` */
-    HDSS_PARAM_TEXT,   /* value.text: a file name or free text, borrowed from the job, valid until its end */
+    HDSS_PARAM_TEXT,   /* value.text: a file name or free text, borrowed from the job, valid until the job ends */
 };
 
 /* A parameter, name=value on the command line. The table ends with a NULL name and has at most HDSS_PARAMS_MAX
@@ -46,10 +47,10 @@ struct hdss_param {
     const char *name;
     enum hdss_param_kind kind;
     const char *fallback;    /* the default as text; never NULL */
-    double minimum, maximum; /* inclusive; for integers and reals */
-    const char *choices;     /* "row|column|pixel", for choices */
-    /* "pixels", "us", or "" for a pure number. If a text is the name of a file or folder it is "file" or "folder", so
-     * shells can complete it. */
+    double minimum, maximum; /* inclusive bounds of integers and reals */
+    const char *choices;     /* the accepted words of a choice, as "row|column|pixel" */
+    /* for example "pixels" or "us"; "" for a pure number. For a text that names a file or folder the unit is
+     * "file" or "folder", so that shells can complete the name. */
     const char *unit;
     const char *summary;
 };
@@ -81,10 +82,11 @@ enum hdss_layout {
 
 /* A file for variable output. The texts are constants, or live as long as the process. */
 struct hdss_stream {
-    /* "", ".err", ".log"; different for each stream. It is appended to the name of the output, or replaces its .out. */
+    /* ending of the file's name, such as "", ".err" or ".log"; different for each stream. The ending is appended
+     * to the name of the output, but replaces a .out at the end of that name. */
     const char *ending;
     const char *heading; /* the first line of the file, with newline; may be NULL */
-    bool differs;        /* contents, such as times, differ between runs and are not in the checksum */
+    bool differs;        /* the contents, such as times, differ between runs, so they are not in the checksum */
 };
 
 struct hdss_loop {
@@ -98,35 +100,38 @@ struct hdss_loop {
     /* Iterations sleep instead of computing: they are timed by the wall clock and, by default, assigned one at a
      * time. */
     bool waits;
-    /* The value that pictures of integers show in black (the inside); 0: none. If set, no iteration may produce 0,
-     * which is drawn as "not computed". */
+    /* For pictures of integers: the value that is drawn in black, such as the inside of a fractal; 0: none. If it
+     * is set, no iteration may produce 0, because 0 is drawn as "not computed". */
     uint64_t full_value;
     /* For HDSS_UINT8: all values are 0, drawn black, or 1, drawn white. Pictures have one bit per pixel. */
     bool is_bilevel;
-    /* Iterations have effects other than their output. None is run only for timing, or twice because it is late.
-     * Without --power all workers count as equally fast. By default iterations are assigned one at a time. */
+    /* Iterations have effects other than their output. HDSS then runs no iteration only for timing, and none a
+     * second time because it is late. Without --power all workers count as equally fast. By default iterations
+     * are assigned one at a time. */
     bool has_effects;
     bool are_tasks; /* messages call iterations tasks and count them from 1 */
-    /* Time steps with equal numbers of iterations: a step begins after all iterations of the previous one. 0 means
-     * 1. */
+    /* Number of time steps, which have equal numbers of iterations. A step begins after all iterations of the
+     * previous step. 0 means 1. */
     uint64_t steps;
-    /* Digest of the files that the kernel reads; 0: none. It must be equal on all ranks, and for a resumed run unless
-     * the kernel has inputs(). */
+    /* Digest of the files that the kernel reads; 0: none. The digest must be equal on all ranks. In a resumed run
+     * it must be that of the earlier run, unless the kernel has inputs(). */
     uint64_t inputs;
-    /* `iterations` is the present number, and more may follow during the run: see grow() of the kernel. Only with
-     * variable output, without time steps and dependencies. The kernel must run iterations beyond those described.
-     * Ranks compare the digest of inputs() for 0 iterations instead of `inputs`. */
+    /* `iterations` is the present number of iterations, and more may follow during the run: see grow(). Only with
+     * variable output, and without time steps and dependencies. The kernel must be able to run iterations beyond
+     * those that describe() gave. If the kernel has inputs(), ranks compare its digest for 0 iterations instead
+     * of `inputs`. */
     bool grows;
     char note[HDSS_NOTE_MAX]; /* a line that the user sees once, for example that an input was converted; "": none */
-    /* Dependencies, for kernels with run_block(). An iteration is a row of `sync` elements along the synchronization
-     * dimension. Each element may depend on earlier elements of its row, and on elements of the `distance` preceding
-     * rows up to `reach` further along. Further dimensions are internal to the kernel. */
+    /* The members up to `boundary_bytes` describe dependencies, for kernels with run_block(). An iteration is a
+     * row of `sync` elements along the synchronization dimension. Each element may depend on earlier elements of
+     * its row, and on elements of the `distance` preceding rows whose index is at most `reach` higher. Further
+     * dimensions are internal to the kernel. */
     uint64_t sync;           /* 0: iterations are independent */
-    uint64_t distance;       /* at least 1; a lower bound of the chunk size, except for the last chunk */
+    uint64_t distance;       /* at least 1; only the last chunk of the loop may have fewer iterations */
     uint64_t reach;          /* at most `sync` */
     uint64_t boundary_bytes; /* bytes per element along `sync` that a chunk passes to the next one, at least 1 */
-    /* Variable output. The members for records are ignored then. */
-    unsigned streams; /* 0: records */
+    /* `streams` and `stream` describe variable output. If `streams` is not 0, the members for records are ignored. */
+    unsigned streams; /* number of streams; 0: the output consists of records */
     struct hdss_stream stream[HDSS_STREAMS_MAX];
     char output[HDSS_OUTPUT_MAX]; /* default of --output; "": none */
 };
@@ -135,51 +140,54 @@ struct hdss_loop {
 
 struct hdss_worker {
     uint32_t rank;
-    uint32_t node;   /* from 0 */
+    uint32_t node;   /* number of the worker's node, from 0 */
     uint32_t number; /* number of the worker in the run, from 1 */
-    uint32_t beside; /* workers of its node, this one included; 0: unknown */
+    uint32_t beside; /* number of workers on the node, including this worker; 0: unknown */
 };
 
-/* Receives the results in run_variable(). Private members follow. */
+/* Receives the results of run_variable(). HDSS has private members after the public ones. */
 struct hdss_output {
-    /* Appends bytes to a stream of an iteration, any number of times. Streams may come in any order, iterations in
-     * ascending order. The bytes are copied. Iterations without calls have no output. Returns 0, or -1 if memory runs
-     * out, an iteration exceeds 2 GiB, or an argument is invalid. run_variable() must then return -1 at once and need
-     * not set an error. */
+    /* Appends bytes to a stream of an iteration, and copies them. May be called any number of times, for streams
+     * in any order and for iterations in ascending order. Iterations without calls have no output. Returns 0, or
+     * -1 if memory runs out, an iteration exceeds 2 GiB, or an argument is invalid. run_variable() must then
+     * return -1 at once and need not set an error. */
     int (*put)(struct hdss_output *output, uint64_t iteration, unsigned stream, const void *data, size_t bytes);
-    /* Reports a finished iteration as failed: its output counts, and it is listed as failed at the end of the run.
-     * Returns 0 or -1 like put(). If the iteration has no output, returns -1 and the iteration is given up. */
+    /* Reports a finished iteration as failed: the output of the iteration is kept, and the iteration is listed as
+     * failed at the end of the run. Returns 0 or -1 like put(). If the iteration has no output, returns -1, and
+     * the iteration is given up. */
     int (*failed)(struct hdss_output *output, uint64_t iteration);
-    /* Declares this process unfit for further iterations. The helper of a worker ends after this call of
-     * run_variable(), whatever that returns, and a new helper runs the rest. No effect without a helper. */
+    /* Declares this process unfit for further iterations. The worker's helper ends after the present call of
+     * run_variable(), whatever run_variable() returns, and a new helper runs the remaining iterations. No effect
+     * without a helper. */
     void (*unfit)(struct hdss_output *output);
 };
 
 /* Returned by run_variable() while an iteration waits for something outside of the worker. */
 #define HDSS_WAIT 1
 
-/* A step of a chunk in a loop with dependencies. A chunk is computed in steps along the synchronization dimension, and
- * workers exchange boundary data between steps, so neighbouring chunks are computed in parallel.
+/* A step of a chunk in a loop with dependencies. A chunk is computed in steps along the synchronization dimension.
+ * Between steps workers exchange boundary data, so that neighbouring chunks are computed in parallel.
  *
- * In a step the first row of the chunk continues from element `from` to `to`, and each row stays `reach` elements
- * behind the row before it: row i, from 0, computes the elements from hdss_block_begin() up to but not including
- * hdss_block_end(). Rows must be computed in order, so that the elements they depend on exist. The steps of a chunk are
- * consecutive: they begin with `from` 0, each `from` is the previous `to`, and no steps of other chunks come in
- * between. They end when the last row is complete. After the loss of a worker a chunk may be abandoned between two
- * steps; the next step is then the first one of this or another chunk. If a step kills its process, another instance
- * computes the chunk again, as smaller chunks. */
+ * In a step the first row of the chunk computes the elements from `from` to `to`, and each row stays `reach`
+ * elements behind the row before it: row i, counted from 0, computes the elements from hdss_block_begin() up to but
+ * not including hdss_block_end(). Rows must be computed in order, so that the elements on which a row depends exist.
+ * The steps of a chunk are consecutive: the first `from` is 0, each later `from` is the previous `to`, and no steps
+ * of other chunks come in between. The steps end when the last row is complete. After the loss of a worker a chunk
+ * may be abandoned between two steps; then the next step is the first step of this or another chunk. If a step kills
+ * its process, another instance computes the chunk again, as smaller chunks. */
 struct hdss_block {
     uint64_t first, count;
-    uint64_t from, to; /* elements of its first row; `to` exceeds `sync` while the last rows are completed */
+    uint64_t from, to; /* elements of the first row; `to` exceeds `sync` while the last rows are completed */
     uint64_t sync, reach;
     /* Boundary data of the previous chunk, for elements 0 .. to + reach - 1; aligned to 64 bytes. NULL if `first` is
      * the first iteration of the loop. */
     const void *before;
-    /* Boundary data of this chunk: sync * boundary_bytes, aligned to 64 bytes, preserved between steps. The step that
-     * computes an element of the last row must fill in its data; other parts may be overwritten. */
+    /* Boundary data of this chunk: sync * boundary_bytes bytes, aligned to 64 bytes, preserved between steps. The
+     * step that computes an element of the last row must fill in the boundary data of that element; boundary data
+     * of other elements may be overwritten. */
     void *after;
-    /* count * record_length elements, aligned to 64 bytes, preserved between steps. The record of a row must be
-     * complete when the row is. */
+    /* count * record_length elements, aligned to 64 bytes, preserved between steps. The step that completes a row
+     * must complete the row's record. */
     void *records;
 };
 
@@ -190,7 +198,8 @@ static inline uint64_t hdss_block_clip(const struct hdss_block *block, uint64_t 
     return at < block->sync ? at : block->sync;
 }
 
-/* The elements along `sync` that `row` of the chunk computes in this step; none if begin and end are equal. */
+/* These two functions return the range of elements along `sync` that row `row` of the chunk computes in this
+ * step. The range is empty if begin and end are equal. */
 static inline uint64_t hdss_block_begin(const struct hdss_block *block, uint64_t row)
 {
     return hdss_block_clip(block, row, block->from);
@@ -202,63 +211,67 @@ static inline uint64_t hdss_block_end(const struct hdss_block *block, uint64_t r
 }
 
 enum hdss_threads {
-    HDSS_THREADS_OWN,   /* each thread calls run() with its own instance; one thread opens all of them */
+    HDSS_THREADS_OWN,   /* each thread calls run() with its own instance; one thread calls open() for all instances */
     HDSS_THREADS_SHARE, /* all threads share one instance, which run() does not change */
     HDSS_THREADS_NONE,
 };
 
 struct hdss_precedence {
-    /* Says that `iteration` waits for `other`; may be repeated. Returns 0 or -1. After -1 precedence() must return
-     * -1. */
+    /* Tells HDSS that `iteration` waits for `other`; the same pair may be given again. Returns 0 or -1. After -1
+     * precedence() must return -1, too. */
     int (*waits)(struct hdss_precedence *precedence, uint64_t iteration, uint64_t other);
 };
 
 struct hdss_kernel {
     uint32_t abi;
     const char *name;
-    const char *version; /* changed if the same parameters give other results */
+    const char *version; /* must be changed if the same parameters give other results */
     const char *summary;
     const struct hdss_param *params;
 
-    /* Fills `loop`, initially zero, from the values in table order, each of which is already checked. Returns 0, or -1
-     * with one line in `error` (what is wrong and what is accepted; the caller adds the kernel's name) if the values
-     * are incompatible. Must be deterministic, because a process whose loop differs from that of the leading rank
-     * cannot take part. */
+    /* Fills `loop`, which is initially zero. The values are in the order of the table, and each value is already
+     * checked. Returns 0, or -1 with one line in `error` (what is wrong and what is accepted; the caller adds the
+     * kernel's name) if the values are incompatible. Must be deterministic, because a process whose loop differs
+     * from that of the leading rank cannot take part. */
     int (*describe)(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
-    /* Checks what open() will need, mainly files, before anything starts. The leading rank calls it once after
-     * describe(). Returns 0, or -1 with one line in `error`; the run is then rejected as wrong use. May be NULL. */
+    /* Checks what open() will need, mainly files, before anything starts. The leading rank calls check() once
+     * after describe(). Returns 0, or -1 with one line in `error`; then the run is rejected as a mistake of the
+     * user. May be NULL. */
     int (*check)(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
-    /* Prepares to run: allocates memory, generates or reads inputs. `*instance` is passed to run() and close(). The
-     * arguments except `error` stay valid until close(). Returns 0, or -1 with one line in `error` and nothing
-     * allocated. */
+    /* Prepares to run iterations: allocates memory, generates or reads inputs. `*instance` is then passed to
+     * run() and close(). All arguments except `error` stay valid until close(). Returns 0, or -1 with one line in
+     * `error` and nothing allocated. */
     int (*open)(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                 void **instance, char error[HDSS_ERROR_MAX]);
 
-    /* Runs iterations first .. first + count - 1 and writes their records to `records` (count * record_length elements,
-     * aligned to 64 bytes, initially undefined). Returns 0, or -1 with one line in `error`. After a failure the
-     * iterations may be run again, one by one and by other workers, and this instance continues with others. Iterations
-     * that killed their process may be run in a child process with a copy of the instance. NULL for variable output. */
+    /* Runs iterations first .. first + count - 1 and writes their records to `records` (count * record_length
+     * elements, aligned to 64 bytes, initially undefined). Returns 0, or -1 with one line in `error`. After a
+     * failure these iterations may be run again, one by one and by other workers, and this instance continues
+     * with other iterations. Iterations that killed their process may be run in a child process with a copy of
+     * the instance. NULL for variable output. */
     int (*run)(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX]);
 
-    /* Like run(), but passes variable output to `output`. A kernel with descriptor() may return HDSS_WAIT; the worker
-     * then calls it again with the same iteration, which continues. NULL for records. */
+    /* Like run(), but passes variable output to `output`. A kernel with descriptor() may return HDSS_WAIT; the
+     * worker then calls run_variable() again with the same iteration, to continue it. NULL if the output consists
+     * of records. */
     int (*run_variable)(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
                         char error[HDSS_ERROR_MAX]);
 
-    /* Called before the first iteration of each time step on this worker, for all steps from 0 on in order. `results`
-     * are the records of all iterations of the previous step, from all workers, valid during the call; NULL at step 0.
-     * Returns 0, or -1 with one line in `error`, which ends the run. May be NULL. */
+    /* Called on each worker before the first iteration of a time step, for all steps in order, from step 0 on.
+     * `results` contains the records of all iterations of the previous step, from all workers, and is valid
+     * during the call; NULL at step 0. Returns 0, or -1 with one line in `error`, which ends the run. May be
+     * NULL. */
     int (*step)(void *instance, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
 
     /* Releases everything. May be NULL if open() allocates nothing. */
     void (*close)(void *instance);
 
-    /* Returns a descriptor, always the same for an instance, that becomes readable when a waiting run_variable() can
-     * continue; the worker handles messages meanwhile. Such a kernel has_effects, gets one iteration at a time, and may
-     * be closed while it waits. It is never run in a child process, because the descriptor belongs to the worker. NULL:
-     * the kernel never waits. */
+    /* Returns a descriptor, always the same for an instance, that becomes readable when a run_variable() that
+     * returned HDSS_WAIT can continue; meanwhile the worker handles messages. Such a kernel must set has_effects,
+     * gets one iteration at a time, and may be closed while it waits. It never runs in a child process, because
+     * the descriptor belongs to the worker. NULL: the kernel never waits. */
     int (*descriptor)(void *instance);
 
     /* Names of parameters, such as "timeout|retries", that do not change the results of iterations, so a run may be
@@ -268,35 +281,39 @@ struct hdss_kernel {
     /* Only kernels with records and without effects may have several threads. */
     enum hdss_threads threads;
 
-    /* Computes one step of a chunk; replaces run() if the loop has a `sync` (a kernel may have both). Returns 0, or -1
-     * with one line in `error`, which ends the run. For measurements, single iterations are run before the loop with
-     * `before` all zero. NULL if iterations are always independent. */
+    /* Computes one step of a chunk. HDSS calls run_block() instead of run() if `sync` of the loop is not 0; a
+     * kernel may have both functions. Returns 0, or -1 with one line in `error`, which ends the run. For
+     * measurements, single iterations are run before the loop with `before` all zero. NULL if iterations are
+     * always independent. */
     int (*run_block)(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX]);
 
-    /* Updates the number of iterations if describe() has set `grows`. The leading rank, or the process that describes
-     * the loop for it, calls it with the same values a few times per second until the loop is complete; it should not
-     * wait. `*iterations` contains the last value and must not decrease. Returns 1 if more may follow, 0 if the loop is
-     * complete, or -1 with one line in `error`, which ends the run. A kernel with grow() can be run as an open job of a
-     * set: users add iterations after those of describe(), and grow() is not called. NULL if no loop grows. */
+    /* Updates the number of iterations if describe() has set `grows`. The leading rank, or the process that
+     * describes the loop for the leading rank, calls grow() with the same values a few times per second until the
+     * loop is complete, so grow() should not wait. `*iterations` contains the last value and must not decrease.
+     * Returns 1 if more may follow, 0 if the loop is complete, or -1 with one line in `error`, which ends the
+     * run. A kernel with grow() can be run as an open job of a set: then users add iterations after those of
+     * describe(), and grow() is not called. NULL if the kernel's loops never grow. */
     int (*grow)(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX]);
 
-    /* Sets `*digest` to a digest of the inputs of the first `iterations` iterations and of the inputs common to all,
-     * excluding all later ones. With it a run can be resumed after its loop has become longer, if the earlier part is
-     * unchanged. `iterations` is at most the known length. Called by the same process as grow(), after describe().
-     * Returns 0, or -1 with one line in `error`. NULL: loops with input files do not become longer, and for growing
-     * loops `inputs` must be a digest of their constant inputs, also when complete. */
+    /* Sets `*digest` to a digest of the inputs of the first `iterations` iterations and of the inputs common to
+     * all iterations, but not of the inputs of later iterations. This digest allows a run to be resumed after its
+     * loop has become longer, if the inputs of the earlier part are unchanged. `iterations` is at most the known
+     * length of the loop. Called by the same process as grow(), after describe(). Returns 0, or -1 with one line
+     * in `error`. May be NULL; then a resumed loop with input files must not be longer, and if a loop grows, its
+     * `inputs` must be a digest of constant inputs, even when the loop is complete. */
     int (*inputs)(const union hdss_value *values, uint64_t iterations, uint64_t *digest, char error[HDSS_ERROR_MAX]);
 
-    /* Reports which iterations wait for others. An iteration begins after all those it waits for are done without
-     * failure; if one of them finally fails it is not run. Called once by the same process as grow(), after describe()
-     * and before the start. Cycles are rejected. Returns 0, or -1 with one line in `error`. NULL if none waits. Not for
-     * growing loops, time steps or a `sync`. */
+    /* Reports which iterations wait for others. An iteration begins after all iterations for which it waits are
+     * done without failure; if one of these finally fails, the waiting iteration is not run. Called once by the
+     * same process as grow(), after describe() and before the start. Cycles are rejected. Returns 0, or -1 with
+     * one line in `error`. NULL if no iterations wait. Not allowed for growing loops, loops with time steps, or
+     * loops with dependencies (`sync`). */
     int (*precedence)(const union hdss_value *values, struct hdss_precedence *precedence, char error[HDSS_ERROR_MAX]);
 
-    /* Aborts what run_variable() waits for, because its results are not needed any more. It is called while the kernel
-     * waits, for kernels with descriptor(), and should not wait itself. run_variable() is then called until it returns
-     * something other than HDSS_WAIT, its output is dropped, and close() follows. NULL: the kernel is closed while it
-     * waits. */
+    /* For kernels with descriptor(): aborts whatever run_variable() waits for, because the results of the
+     * iteration are not needed any more. Called while run_variable() waits; stop() itself should not wait. Then
+     * run_variable() is called until it returns something other than HDSS_WAIT, its output is dropped, and
+     * close() is called. If stop() is NULL, close() is called while the kernel waits. */
     void (*stop)(void *instance);
 };
 

@@ -5,14 +5,14 @@
  * HDSS_TECHNIQUE). `--technique ./mine.so:param=value,...` uses it for a job, `hdss chunks`, `hdss simulate` and
  * studies. See hdss-technique(3).
  *
- * A technique says how many iterations a chunk has; HDSS chooses the iterations and applies the common bounds. A chunk
- * has min(R, max(K, min_chunk, 1)) iterations: K is the result of next() or at(), and R is the number of remaining
- * iterations. So K = 0 gives the smallest chunk, a K that is too large gives all the rest, and the loop ends for any K.
- * --weighting multiplies K by the power of the worker first.
+ * A technique returns how many iterations a chunk has; HDSS chooses the iterations and applies the common bounds. A
+ * chunk has min(R, max(K, min_chunk, 1)) iterations: K is the result of next() or at(), and R is the number of
+ * remaining iterations. Hence K = 0 gives the smallest chunk, a K above R gives all remaining iterations, and the loop
+ * ends for any K. With --weighting, HDSS first multiplies K by the power of the worker.
  *
- * Calls for one state are sequential, from one thread. A process may have several states whose calls alternate, so all
- * variables belong in the state. Calls should return quickly and never wait, because the rank that cuts chunks serves
- * no worker meanwhile. */
+ * Calls for one state are sequential, from one thread. A process may have several states whose calls alternate, so
+ * all variables belong in the state. Calls should return quickly and never wait, because the rank that cuts chunks
+ * serves no worker during a call. */
 #ifndef HDSS_TECHNIQUE_H
 #define HDSS_TECHNIQUE_H
 
@@ -24,12 +24,12 @@
 extern "C" {
 #endif
 
-/* Increased when a structure or the meaning of a call in this header changes. */
+/* HDSS increases this number if a structure or the meaning of a call in this header changes. */
 #define HDSS_TECHNIQUE_ABI 1
 
 #define HDSS_TECHNIQUE_PARAMS_MAX 8
 #define HDSS_TECHNIQUE_ERROR_MAX  256
-/* Larger states must be allocated by init(). */
+/* A technique that needs a larger state must allocate memory in init(). */
 #define HDSS_TECHNIQUE_STATE_MAX (UINT64_C(1) << 20)
 
 enum hdss_technique_kind {
@@ -38,19 +38,20 @@ enum hdss_technique_kind {
     HDSS_TECHNIQUE_CHOICE, /* value.integer: an index into `choices` */
 };
 
-/* A parameter, given as name=value. The table ends with a NULL name. Either `fallback` or `computed` is NULL. */
+/* A parameter, which the user gives as name=value. The table ends with a NULL name. One of `fallback` and
+ * `computed` must be NULL. */
 struct hdss_technique_param {
     const char *name;
     enum hdss_technique_kind kind;
     const char *fallback;
-    const char *computed;    /* the default in words if init() computes it from the loop: "ceil(N/(2P))" */
-    double minimum, maximum; /* inclusive; for integers and reals */
-    const char *choices;     /* "ceil|floor", for choices */
+    const char *computed;    /* describes the default if init() computes it from the loop, for example "ceil(N/(2P))" */
+    double minimum, maximum; /* inclusive bounds of integers and reals */
+    const char *choices;     /* the accepted words of a choice, as "ceil|floor" */
     const char *summary;
 };
 
 struct hdss_technique_value {
-    bool is_known; /* false if the value is not given and its default is computed */
+    bool is_known; /* false: the user gave no value, and init() computes the default */
     union {
         uint64_t integer;
         double real;
@@ -63,26 +64,28 @@ enum hdss_technique_powers {
     HDSS_TECHNIQUE_BY_MEAN,    /* speed / mean speed: the powers sum to P */
 };
 
-/* Returned by next() if the technique cannot continue: the run fails. */
+/* Returned by next() if the technique cannot continue; then the run fails. */
 #define HDSS_TECHNIQUE_FAILED UINT64_MAX
 
 struct hdss_technique;
 
 struct hdss_technique_loop {
-    uint64_t iterations;  /* N, up to 2^63: the rest of a run's loop, or of one time step */
+    /* N, up to 2^63: the iterations of the loop, or of one time step, that remain when init() or again() is called */
+    uint64_t iterations;
     uint64_t min_chunk;   /* at least 1 */
     uint32_t workers;     /* P, at least 1 */
-    const double *powers; /* one per worker, 1e-9 to 1e9; NULL if the technique is not weighted */
+    const double *powers; /* powers of the workers, 1e-9 to 1e9; NULL if not is_weighted */
     const struct hdss_technique_value *values;
     const struct hdss_technique *technique;
 };
 
 struct hdss_technique_request {
-    /* R: unassigned iterations, at least 1. Increases if a chunk returns, for example from a lost worker. */
+    /* R: number of unassigned iterations, at least 1. Increases if iterations of a chunk come back, for example
+     * from a lost worker. */
     uint64_t remaining;
     uint64_t step;
     uint32_t worker;
-    char *error; /* error[HDSS_TECHNIQUE_ERROR_MAX], for a line with HDSS_TECHNIQUE_FAILED */
+    char *error; /* error[HDSS_TECHNIQUE_ERROR_MAX]: receives one line if next() returns HDSS_TECHNIQUE_FAILED */
 };
 
 struct hdss_technique_feedback {
@@ -90,47 +93,48 @@ struct hdss_technique_feedback {
     uint32_t chunks; /* at least 1 */
     uint64_t iterations;
     double compute_s;
-    double wait_s;      /* waiting time before these chunks */
+    double wait_s;      /* the worker's waiting time before these chunks */
     double deviation_s; /* sample standard deviation of the time of one iteration */
-    uint32_t samples;   /* timed pieces of the chunks; if below 2 the deviation is unknown */
+    uint32_t samples;   /* number of timed pieces of the chunks; below 2: the deviation is unknown */
 };
 
 struct hdss_technique {
     uint32_t abi;
-    const char *name; /* a word, independent of the file name */
+    const char *name; /* one word; need not be the name of the file */
     const char *title;
     const char *rule;
-    const char *source; /* the paper; may be NULL */
+    const char *source; /* the paper that describes the technique; may be NULL */
     const char *when;
     const struct hdss_technique_param *params; /* ends with a NULL name; NULL: no parameters */
-    size_t state_bytes;                        /* up to HDSS_TECHNIQUE_STATE_MAX */
-    /* K depends on the powers: init() receives them, and --weighting power is not applied in addition. */
+    size_t state_bytes;                        /* size of the state, up to HDSS_TECHNIQUE_STATE_MAX */
+    /* K depends on the powers: init() receives the powers, and HDSS does not apply --weighting power in addition. */
     bool is_weighted;
     enum hdss_technique_powers powers;
     bool may_grow; /* K depends neither on N nor on R, so the loop may grow while it is cut */
 
-    /* Prepares a loop. `state` has state_bytes zero bytes, aligned as by malloc(), and is not moved; `loop` and its
-     * pointers stay valid until fini(). Returns 0, or -1 if the values contradict each other or do not suit the loop,
-     * with nothing allocated and one line in `error` (what is wrong and what is accepted; the caller adds the file's
-     * name). May be NULL. */
+    /* Prepares a loop. `state` has state_bytes zero bytes, aligned as by malloc(), and keeps its address; `loop`
+     * and its pointers stay valid until fini(). Returns 0. If the values contradict each other or do not suit the
+     * loop, returns -1 with one line in `error` (what is wrong and what is accepted; the caller adds the file's
+     * name) and with nothing allocated. May be NULL. */
     int (*init)(void *state, const struct hdss_technique_loop *loop, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
-    /* Returns K, the size of the next chunk in iterations. After HDSS_TECHNIQUE_FAILED, with one line in
-     * request->error, it is not called again. */
+    /* Returns K, the size of the next chunk in iterations, or HDSS_TECHNIQUE_FAILED with one line in
+     * request->error. After a failure next() is not called again. */
     uint64_t (*next)(void *state, const struct hdss_technique_request *request);
 
-    /* Returns K of chunk `step`, from 0, as a closed form. Workers without a supermaster (--dca) compute each chunk
-     * from its number. All of them load the technique and must get the same results. May be NULL. */
+    /* Closed form: returns K of chunk number `step`, counted from 0. Workers without a supermaster (--dca)
+     * compute each chunk from its number. All these workers load the technique, and at() must return the same
+     * results on all of them. May be NULL. */
     uint64_t (*at)(const void *state, uint64_t step);
 
-    /* Receives measurements. Should take O(1) time on average. NULL: the technique is not adaptive. */
+    /* Receives measurements of chunks. Should take O(1) time on average. NULL: the technique is not adaptive. */
     void (*feedback)(void *state, const struct hdss_technique_feedback *feedback);
 
-    /* Returns the estimate of a worker as a weight for reports, with mean 1 over all workers. May be NULL. */
+    /* Returns the estimated speed of a worker as a weight with mean 1 over all workers, for reports. May be NULL. */
     double (*weight)(const void *state, uint32_t worker);
 
-    /* Begins the next time step, whose number of iterations is in `loop`, and keeps what was learned. NULL: fini() and
-     * init() are called instead. */
+    /* Begins the next time step, whose number of iterations is in `loop`, and keeps what the technique has
+     * learned. NULL: HDSS calls fini() and init() instead. */
     void (*again)(void *state, const struct hdss_technique_loop *loop);
 
     /* Releases what init() has allocated. Called once for each successful init(). May be NULL. */
