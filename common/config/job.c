@@ -175,42 +175,41 @@ static const struct option_row scheduling[] = {
     {"technique", 0, RUN_TECHNIQUE_AUTO "|SPEC|PLUGIN",
      "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
      "cut chunks by this rule: NAME or NAME:PARAM=VALUE,... (`hdss techniques` lists them). ./FILE.so or "
-     "python:MODULE.CLASS: a plug-in. " RUN_TECHNIQUE_AUTO
+     "python:MODULE.CLASS is a plug-in. " RUN_TECHNIQUE_AUTO
      ": the technique that is predicted to be the quickest (default " RUN_TECHNIQUE "; " RUN_TECHNIQUE_SINGLE
-     " if iterations wait or have effects)",
+     " if iterations sleep or have side effects)",
      job_take_technique, .given = offsetof(struct job, technique_given)},
     {"candidate", 0, "PLUGIN", "./FILE.so or python:MODULE.CLASS, with :PARAM=VALUE,... or without; up to 8 times",
      "let --technique " RUN_TECHNIQUE_AUTO " also choose this plug-in; may be given up to 8 times", take_candidate,
      .not_for = OPTION_DCA},
     {"weighting", 0, "none|power|acp", NULL,
-     "power: multiply each chunk by the power of its worker, unless the technique is weighted by nature. acp: also "
-     "divide it by the load of the worker's core (default none)",
+     "power: multiply each chunk by the power of its worker, unless the technique does so itself. acp: also divide "
+     "each chunk by the load of the worker's core (default none)",
      TAKES_CHOICE(struct job, spec.weighting)},
     {"min-chunk", 0, "K", NULL, "cut no chunk smaller than K, except the last (default 1)",
      TAKES_INTEGER(struct job, spec.min_chunk, 1, SCHED_ITERATIONS_MAX)},
-    {"max-chunk", 0, "K", NULL,
-     "take at most K of the iterations that the technique says, before weighting (default: all)",
+    {"max-chunk", 0, "K", NULL, "limit each chunk to K iterations before it is weighted (default: no limit)",
      TAKES_INTEGER(struct job, spec.max_chunk, 1, SCHED_ITERATIONS_MAX), .not_for = OPTION_DCA},
-    {"refill-chunks", 0, "K", NULL, "with masters: ask for K chunks for each worker in a refill (default 1)",
+    {"refill-chunks", 0, "K", NULL, "let masters ask for K chunks for each worker at a time (default 1)",
      TAKES_INTEGER(struct job, spec.refill_chunks, 1, RUN_REFILL_CHUNKS_MAX), .not_for = OPTION_DCA},
     {"refill", 0, "ahead|when-empty", NULL,
-     "ahead: a master asks for its next refill early enough that no worker waits. when-empty: it asks when its pool is "
-     "empty, as in published hierarchical techniques (default ahead)",
+     "ahead: a master asks for more chunks early enough that no worker waits. when-empty: a master asks when it has "
+     "none, as in published hierarchical techniques (default ahead)",
      TAKES_CHOICE(struct job, spec.refill), .not_for = OPTION_DCA},
     {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0, such as 0:100",
      "run only COUNT iterations of the loop, from FIRST on (default: all)", job_take_iterations},
     {"power", 0, "measure|equal|P1,P2,...|FILE", "measure, equal, a power for each worker, the name of a file",
-     "take the powers of the workers from a short probe of the kernel (measure), as equal, from a list, or from a file "
-     "of lines \"RANK POWER\" (default measure)",
+     "take the workers' powers from a short probe of the kernel (measure), a list, or a file of lines \"RANK POWER\". "
+     "equal: all powers are equal (default measure)",
      job_take_power},
     {"sync-points", 0, "N|auto", "auto, an integer from 1",
-     "in a loop with dependencies: let workers exchange boundary data N times in each chunk. auto: three times as "
-     "often as there are workers (default auto)",
+     "if iterations depend on each other: let workers exchange boundary data N times in each chunk. auto: N is three "
+     "times the number of workers (default auto)",
      TAKES_INTEGER(struct job, spec.sync_points, 1, SCHED_ITERATIONS_MAX), .zero = "auto",
      .given = offsetof(struct job, sync_points_given), .not_for = OPTION_DCA},
     {"inject-delay", 0, "WHERE:MICROSECONDS", "calculation:MICROSECONDS or assignment:MICROSECONDS, up to 1000000",
      "for studies: delay the calculation or the assignment of each chunk by 0 to 1000000 microseconds; may be given "
-     "for both (default 0)",
+     "once for each (default 0)",
      take_inject_delay},
     {NULL},
 };
@@ -250,57 +249,58 @@ static int take_iteration_timeout(void *target, const char *value, struct error 
 
 static const struct option_row workers[] = {
     {"group-by", 0, "node|even", NULL,
-     "let a worker be served by a master of its own node, or deal out workers evenly (default node)",
+     "node: workers and their master share a node. even: all masters serve about equally many workers (default node)",
      TAKES_CHOICE(struct job, spec.group_by), .not_for = OPTION_DCA},
     {"masters-compute", 0, NULL, NULL,
-     "let masters, or without any the supermaster, compute chunks too and look at messages between iterations "
+     "let masters compute chunks too and look at messages between iterations; without masters the supermaster does so "
      "(default: they only serve)",
      TAKES_FLAG(struct job, spec.masters_compute), .not_for = OPTION_DCA},
     {"break-after", 0, "N", NULL,
-     "with --masters-compute: look at messages every N iterations, and at least every 2 ms (default: as many as take "
-     "about 50 us)",
+     "with --masters-compute: look at messages every N iterations, and at least every 2 ms (default: about every 50 "
+     "us)",
      TAKES_INTEGER(struct job, spec.break_after, 1, SCHED_ITERATIONS_MAX), .not_for = OPTION_DCA},
     {"ask-ahead", 0, "auto|off|N", "auto, off, an integer from 1 to 8",
-     "ask for the next chunk as early as the round trip needs (auto), when the running chunk is done (off), or always "
-     "N chunks ahead (1 to 8; default auto)",
+     "auto: workers ask for their next chunk early enough not to wait. off: workers ask when a chunk is done. N: "
+     "workers ask N chunks ahead (1 to 8; default auto)",
      take_ask_ahead, .not_for = OPTION_DCA},
     {"recall", 0, "on|off", NULL,
-     "on: give idle workers the work that others have not begun, if nothing else is left. off: use the pure technique "
-     "(default on)",
+     "on: if nothing else is left, give idle workers iterations that other workers have not begun. off: chunks stay "
+     "with their workers (default on)",
      TAKES_CHOICE(struct job, spec.recall), .not_for = OPTION_COUNTERS},
     {"copies", 0, "on|off", NULL,
-     "on: also give an overdue chunk to an idle worker, unless iterations have effects (default on)",
+     "on: let an idle worker also compute another worker's overdue chunk, unless iterations have side effects (default "
+     "on)",
      TAKES_CHOICE(struct job, spec.copies), .not_for = OPTION_DCA},
     {"isolate", 0, "auto|on|off", NULL,
-     "on: let a helper process of each worker run the kernel, so that a crash costs one iteration and no worker. auto: "
-     "on for shared objects and Python functions (default auto)",
+     "on: let a helper process of each worker run the kernel, so that a crash costs only one iteration. auto: on for "
+     "shared objects and Python functions (default auto)",
      TAKES_CHOICE(struct job, spec.isolate), .not_for = OPTION_DCA},
     {"iteration-timeout", 0, "SECONDS|auto|none", "auto, none, a number of seconds from 0.001 to 1000000",
-     "end an isolated iteration that runs longer (0.001 to 1000000 s), and count it as crashed. auto: after 100 times "
-     "the longest iteration that the worker has seen, at least 60 s (default none)",
+     "end an isolated iteration that runs longer than SECONDS (0.001 to 1000000), and count it as crashed. auto: the "
+     "limit is 100 times the worker's longest iteration so far, at least 60 s (default none)",
      take_iteration_timeout, .not_for = OPTION_DCA | OPTION_SIMULATE},
     {"threads", 0, "T|auto", "an integer from 1 to 1024, auto",
-     "compute with T threads in each worker. auto: with as many as the cores it is bound to (default 1)",
+     "compute with T threads in each worker. auto: one thread for each core that the worker is bound to (default 1)",
      TAKES_INTEGER(struct job, spec.threads, 1, RUN_THREADS_MAX), .zero = "auto",
      .given = offsetof(struct job, threads_given), .not_for = OPTION_DCA},
     {"thread-technique", 0, "SPEC", "NAME or NAME:PARAM=VALUE,... (see hdss techniques)",
      "with --threads: share each chunk among the threads by this technique (default " RUN_THREAD_TECHNIQUE ")",
      TAKES_TECHNIQUE(struct job, spec.thread_technique), .given = offsetof(struct job, thread_technique_given),
      .not_for = OPTION_DCA},
-    {"retries", 0, "N", NULL, "retry an iteration at which the kernel fails N times, then give it up (default 2)",
+    {"retries", 0, "N", NULL, "retry an iteration up to N times if the kernel fails at it (default 2)",
      TAKES_INTEGER(struct job, spec.retries, 0, RUN_RETRIES_MAX), .not_for = OPTION_DCA},
     {"node-failures", 0, "N|off", "off, an integer from 1 to 100",
-     "for tasks: put a node aside if N tasks in a row fail there while neighbouring tasks work on other nodes (default "
-     "10)",
+     "for tasks: stop using a node if N tasks in a row fail there while neighbouring tasks succeed on other nodes "
+     "(default 10)",
      TAKES_INTEGER(struct job, spec.node_failures, 1, RUN_NODE_FAILURES_MAX), .zero = "off",
      .not_for = OPTION_DCA | OPTION_SIMULATE},
     {"verify", 0, "SHARE[:SEED]", "a number above 0, up to 1, and an integer from 0 as seed",
-     "compute this share of the iterations (above 0, up to 1), drawn by SEED, a second time on another worker, and "
-     "compare (default: none; seed 1)",
+     "compute a random SHARE of the iterations (above 0, up to 1), drawn with SEED, again on another worker, and "
+     "compare the results (default: none; seed 1)",
      take_verify, .not_for = OPTION_DCA},
     {"verify-action", 0, "fail|drop-worker", NULL,
-     "with --verify, if results differ: end with status 1 when all is done (fail), or drop the worker with which two "
-     "others disagree (default fail)",
+     "with --verify, if results differ: finish the loop and exit with status 1 (fail), or drop the worker with which "
+     "two others disagree (drop-worker; default fail)",
      TAKES_CHOICE(struct job, spec.verify_action), .given = offsetof(struct job, verify_action_given),
      .not_for = OPTION_DCA},
     {NULL},
@@ -309,15 +309,15 @@ static const struct option_row workers[] = {
 static const struct option_row results[] = {
     {"output", 0, "FILE",
      "a file name that ends in .npy, .png, .csv, .bin or .raw, or any for a kernel without records",
-     "write the results to this file: .npy, .png, .csv, .bin or .raw for records, any name for variable output "
-     "(default: keep only their checksum, unless the kernel names a file)",
+     "write the results to this file; for records its name ends in .npy, .png, .csv, .bin or .raw (default: keep only "
+     "a checksum, unless the kernel names a file)",
      TAKES_PATH(struct job, output)},
     {"max-output", 0, "BYTES", "a number of bytes from 0 to 536870912",
-     "for exec: keep so much of each stream of a task, as max_output= does (default 64 MiB, and a task that writes "
-     "more fails)",
+     "for exec: keep at most BYTES of each stream of a task, as max_output= does (default 64 MiB, and a task that "
+     "writes more fails)",
      take_max_output},
     {"results", 0, "there|here", NULL,
-     "there: pods write their results themselves, into a folder shared with the set. here: pods send them to the set "
+     "there: pods write their results into a folder shared with the set. here: pods send their results to the set "
      "(default there)",
      TAKES_CHOICE(struct job, results), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"join", 0, "no|yes", NULL,
@@ -325,83 +325,83 @@ static const struct option_row results[] = {
      "(default yes)",
      TAKES_CHOICE(struct job, joins), .given = offsetof(struct job, join_given)},
     {"report", 0, "FILE.json", "the name of a file that ends in .json, a device, or - for standard output",
-     "write the run's figures as JSON. -: to standard output, and the summary to standard error", job_take_report,
-     .not_for = OPTION_STUDY},
+     "write the run's figures as JSON. -: write them to standard output, the summary to standard error",
+     job_take_report, .not_for = OPTION_STUDY},
     {"record-costs", 0, "FILE", "the name of a file in a folder that all nodes share",
-     "write the costs of the iterations of each chunk, for `hdss simulate --costs`; not with --threads",
+     "record how long the iterations of each chunk took, for `hdss simulate --costs`; not with --threads",
      TAKES_PATH(struct job, costs), .not_for = OPTION_DCA},
     {"trace", 0, "FILE", "a file name that ends in " JOB_TRACE_ENDINGS ", in a folder that all nodes share",
      "write what happened to each chunk, and when: FILE.csv is a table, FILE.pftrace is for Perfetto (ui.perfetto.dev)",
      take_trace, .not_for = OPTION_DCA | OPTION_STUDY},
     {"progress", 0, "auto|always|never", NULL,
-     "show a progress line on a terminal, and log lines elsewhere. auto: log in a batch job, and otherwise after a "
+     "show a progress line on a terminal, and log lines elsewhere. auto: log at once in a batch job, else after a "
      "minute (default auto)",
      TAKES_CHOICE(struct job, progress), .not_for = OPTION_STUDY},
-    {"log-every", 0, "SECONDS", NULL, "if standard error is no terminal: write a log line that often (default 60)",
+    {"log-every", 0, "SECONDS", NULL, "if standard error is no terminal: write a log line every SECONDS (default 60)",
      TAKES_SECONDS(struct job, log_every_ns, JOB_LOG_EVERY_MAX_S), .given = offsetof(struct job, log_every_given),
      .not_for = OPTION_STUDY | OPTION_SIMULATE},
     {"control", 0, "auto|off", NULL,
-     "auto: `hdss jobs` and others find the run by a socket that only its user can open. off: they do not (default "
-     "auto)",
+     "auto: `hdss jobs` and other commands find the run by a socket that only its user can open. off: there is no "
+     "socket (default auto)",
      TAKES_CHOICE(struct job, control_off), .not_for = OPTION_DCA | OPTION_SIMULATE},
     {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
-     "also answer at a TCP port, to clients with the token of the run. PORT: only for this machine. HOST:PORT: also "
-     "for others, not encrypted (default: no port)",
+     "also answer at a TCP port, but only clients with the run's token. PORT: for this machine. HOST:PORT: also for "
+     "other machines, not encrypted (default: no port)",
      job_take_http, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"metrics-file", 0, "FILE", "the name of a file",
      "write figures for Prometheus's textfile collector to this file every 10 s and at the end; its name should end in "
      ".prom (default: none)",
      TAKES_PATH(struct job, metrics_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
-     "let pods join the run by `hdss join`. local: from this machine. HOST:PORT: also from others, encrypted (default: "
-     "no pods)",
+     "let pods of more workers join the run by `hdss join`. local: from this machine. HOST:PORT: also from other "
+     "machines, encrypted (default: no pods)",
      job_take_listen, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"pods-file", 0, "FILE", "the name of a file",
      "with --listen: write the addresses and the key for pods to this file, and remove it at the end (default of `hdss "
      "run`: hdss/run-PID/pods in XDG_STATE_HOME or ~/.local/state)",
      TAKES_PATH(struct job, pods_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"await-pods", 0, "N", NULL,
-     "with --listen: fail after N pods have come and no worker is left (default: wait for other pods)",
+     "with --listen: fail if no worker is left after N pods have joined (default: wait for other pods)",
      TAKES_INTEGER(struct job, await_pods, 1, PODS_MAX), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
-    {"summary", 0, "text|json|none", NULL, "print a summary at the end, the report as JSON, or nothing (default text)",
+    {"summary", 0, "text|json|none", NULL, "print at the end a summary, the report as JSON, or nothing (default text)",
      TAKES_CHOICE(struct job, summary), .not_for = OPTION_STUDY},
     {NULL},
 };
 
 static const struct option_row interruptions[] = {
     {"resume", 0, "[failed]", "failed",
-     "continue a run that ended early, without the iterations that its journal records as done. failed: repeat those "
+     "continue a run that ended early, and skip the iterations that its journal records as done. failed: repeat those "
      "that failed",
      take_resume, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"overwrite", 0, NULL, NULL,
-     "begin anew if the output or the journal of an unfinished run exists (default: refuse)", take_overwrite},
+     "start over if the output or the journal of an unfinished run exists (default: refuse)", take_overwrite},
     {"journal", 0, "FILE|off", "a file name, off",
-     "record in this file what is done (default: FILE" JOB_JOURNAL_ENDING
+     "record the finished iterations in this file (default: FILE" JOB_JOURNAL_ENDING
      " beside --output FILE; off without an output)",
      take_journal, .not_for = OPTION_DCA},
     {"durability", 0, "process|node", NULL,
-     "let the journal survive the end of the processes, or also the loss of a node or of power (default process)",
+     "process: the journal survives if processes die. node: it also survives if a node or the power fails (default "
+     "process)",
      TAKES_CHOICE(struct job, durability), .not_for = OPTION_DCA},
     {"drain-time", 0, "SECONDS", NULL,
-     "let running chunks continue for so long after a signal asks to stop, then give them up (default 20)",
+     "after a signal asks the run to stop, let running iterations continue for SECONDS, then give them up (default 20)",
      TAKES_SECONDS(struct job, spec.drain_ns, RUN_DRAIN_MAX_S), .not_for = OPTION_DCA},
     {NULL},
 };
 
 static const struct options options = {
     .usage = "supermaster [OPTION]... KERNEL [KEY=VALUE]...",
-    .about =
-        "Runs the loop of KERNEL over the masters and workers that were launched beside it and balances it, so that "
-        "all of them finish together.",
+    .about = "Distributes the loop of KERNEL to the masters and workers that were launched beside it, so that all of "
+             "them finish together.",
     .sections = {{"Scheduling", scheduling},
                  {"Workers", workers},
                  {"Results", results},
                  {"Interrupted runs", interruptions},
                  {"Help", options_common}},
-    .notes = "An option that is given twice counts as given the last time. `hdss kernels` lists the kernels and their "
-             "parameters, and `hdss run` composes the launch:\n"
+    .notes = "If an option is given twice, the last one counts. `hdss kernels` lists the kernels and their parameters. "
+             "`hdss run` composes launch lines such as:\n"
              "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
-             "With --serve as its first word it serves a set: `supermaster --serve --help`.\n"
+             "With --serve as its first word, supermaster serves a set: see `supermaster --serve --help`.\n"
              "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
              "clean drain.",
 };

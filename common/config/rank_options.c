@@ -64,7 +64,7 @@ static const struct option_row worker_rows[] = {
      rank_options_take_slowdown},
     {"load", 0, "N", NULL,
      "bind to one core and start N processes there that compute without end, for studies of shared machines (default: "
-     "neither)",
+     "do neither)",
      TAKES_INTEGER(struct worker_options, load, 0, WORKER_LOAD_MAX), .given = offsetof(struct worker_options, loaded)},
     {"no-threads", 0, NULL, NULL,
      "run no second thread in this worker: MPI is asked for MPI_THREAD_SINGLE, which saves some libraries a lock for "
@@ -76,8 +76,8 @@ static const struct option_row worker_rows[] = {
 static const struct option_row dca_rows[] = {
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "let each worker compute its own chunks from shared counters: by one-sided operations (rma), by messages to rank "
-     "0 (two-sided), or from a queue on each node (node). rma:atomics=2 and two-sided:exchanges=2 draw step and start "
-     "separately",
+     "0 (two-sided), or from a queue on each node (node). rma:atomics=2 and two-sided:exchanges=2 fetch step and start "
+     "of a chunk separately",
      rank_options_take_dca},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
      "with --dca node: share the chunks of a node among its workers by this technique (default " WORKER_NODE_TECHNIQUE
@@ -85,18 +85,17 @@ static const struct option_row dca_rows[] = {
      TAKES_TECHNIQUE(struct worker_options, node_technique),
      .given = offsetof(struct worker_options, node_technique_given)},
     {"break-after", 0, "N", NULL,
-     "with --dca two-sided or rma: let rank 0 answer requests every N iterations (default: as many as take about 50 "
-     "us)",
+     "with --dca two-sided or rma: let rank 0 answer requests every N iterations (default: about every 50 us)",
      TAKES_INTEGER(struct worker_options, break_after, 1, SCHED_ITERATIONS_MAX)},
     {NULL},
 };
 
 static const struct option_row master_rows[] = {
     {"join", 0, "FILE|HOST:PORT", "the file `pods` of a set that was started with --listen, its socket, or its port",
-     "join this set as a pod, with the workers of this launch; at a port alone, by a credential of munge (default: the "
-     "launch has a supermaster)",
+     "join this set as a pod, with the workers of this launch; HOST:PORT needs munge (default: the launch has a "
+     "supermaster)",
      TAKES_PATH(struct master_options, join)},
-    {"patience", 0, "SECONDS", NULL, "with --join: wait so long for a set that does not answer (default 10)",
+    {"patience", 0, "SECONDS", NULL, "with --join: wait SECONDS for a set that does not answer (default 10)",
      TAKES_SECONDS(struct master_options, patience_ns, MASTER_PATIENCE_MAX_S)},
     {NULL},
 };
@@ -104,22 +103,23 @@ static const struct option_row master_rows[] = {
 static const struct options master_table = {
     .usage = "master [--join FILE|HOST:PORT]",
     .about =
-        "Serves chunks to the workers of its node and collects their results. The job is given to the supermaster.",
+        "Serves chunks to the workers of its node and collects their results. Only the supermaster is given the job.",
     .sections = {{"Options", master_rows}, {"Help", options_common}},
-    .notes = "It is launched beside a supermaster and workers:\n"
+    .notes = "A master is launched beside a supermaster and workers:\n"
              "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
-             "or, with workers alone, as a pod:\n"
+             "or with only workers, as a pod of a set:\n"
              "    mpirun -n 1 master --join ~/.local/state/hdss/main/pods : -n 16 worker",
 };
 
 static const struct options worker_table = {
     .usage = "worker [--slowdown X] [--load N] [--no-threads]\nworker --dca MODE [OPTION]... KERNEL [KEY=VALUE]...",
-    .about = "Computes the chunks that its master serves, or, with --dca, those that it draws itself.",
+    .about = "Computes the chunks that its master serves, or with --dca the chunks that it cuts itself.",
     .sections = {{"Options", worker_rows}, {"Without a supermaster", dca_rows}, {"Help", options_common}},
-    .notes = "It is launched beside a supermaster, to whom the job is given, and masters, if wanted:\n"
-             "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
-             "or alone; then every worker is given the job, with the options that `supermaster --help` shows:\n"
-             "    mpirun -n 64 worker --dca rma --technique gss mandelbrot width=4096",
+    .notes =
+        "A worker is launched beside a supermaster, which is given the job, and masters, if wanted:\n"
+        "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
+        "or only workers are launched, and each is given the job, with the options that `supermaster --help` shows:\n"
+        "    mpirun -n 64 worker --dca rma --technique gss mandelbrot width=4096",
 };
 
 char *master_help_text(void)

@@ -74,39 +74,38 @@ static int take_chunk_time(void *target, const char *value, struct error *error)
 static const struct option_row rows[] = {
     {"serve", 0, "[NAME]",
      "up to 40 letters, digits, '.', '_' and '-', of which '.' and '-' are not the first, and not run-..",
-     "serve a set of this name, so that the ranks stay up and take jobs; must be the first word (default " SERVE_NAME
-     ")",
+     "serve a set of this name: the ranks stay up and take jobs. Must be the first word (default " SERVE_NAME ")",
      take_name},
     {"state", 0, "FOLDER", NULL,
      "keep the queue and the output of jobs in this folder (default $XDG_STATE_HOME/hdss/NAME, or "
      "~/.local/state/hdss/NAME)",
      TAKES_PATH(struct serve_options, state)},
-    {"resume", 0, NULL, NULL, "continue the jobs that an earlier set has left there",
+    {"resume", 0, NULL, NULL, "continue the jobs that an earlier set has left",
      TAKES_FLAG(struct serve_options, resumes)},
     {"after-loss", 0, NULL, NULL,
-     "with --resume: count the jobs that ran when that set was lost; one that was there three times, the last time "
-     "alone, is given up",
+     "with --resume, after the loss of the earlier set: give up a job that was running at three losses, at the last "
+     "one alone",
      TAKES_FLAG(struct serve_options, after_loss)},
-    {"forget", 0, NULL, NULL, "drop those jobs, unless --resume is also given",
+    {"forget", 0, NULL, NULL, "drop the jobs that an earlier set has left, unless --resume is also given",
      TAKES_FLAG(struct serve_options, forgets)},
-    {"jobs-at-once", 0, "N", NULL, "run N jobs at once (default 8)",
+    {"jobs-at-once", 0, "N", NULL, "run up to N jobs at once (default 8)",
      TAKES_INTEGER(struct serve_options, at_once, 1, SERVE_MOST)},
     {"max-chunk-time", 0, "SECONDS", SERVE_CHUNK_TIME_TEXT,
-     "let a chunk keep other jobs waiting for its worker for so long (0.001 to 60 s), then continue it in its turn "
-     "(default 0.01)",
+     "if other jobs wait for a worker, interrupt its chunk after SECONDS (0.001 to 60 s) and continue the chunk in its "
+     "turn (default 0.01)",
      take_chunk_time},
-    {"idle-timeout", 0, "SECONDS", NULL, "end the set after so long without a job (default: never)",
+    {"idle-timeout", 0, "SECONDS", NULL, "end the set after SECONDS without a job (default: never)",
      TAKES_SECONDS(struct serve_options, idle_ns, IDLE_MAX_S)},
     {"group-by", 0, "node|even", NULL,
-     "let a worker be served by a master of its own node, or deal out workers evenly (default node)",
+     "node: workers and their master share a node. even: all masters serve about equally many workers (default node)",
      TAKES_CHOICE(struct serve_options, group_even)},
     {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
-     "also answer at a TCP port, to clients with the token of the set. PORT: only for this machine. HOST:PORT: also "
-     "for others, not encrypted (default: no port)",
+     "also answer at a TCP port, but only clients with the set's token. PORT: for this machine. HOST:PORT: also for "
+     "other machines, not encrypted (default: no port)",
      serve_take_http},
     {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
-     "let pods join by `hdss join`. local: from this machine. HOST:PORT: also from others, encrypted, with the key in "
-     "the file pods of the folder --state (default: no pods)",
+     "let pods of more workers join by `hdss join`. local: from this machine. HOST:PORT: also from other machines, "
+     "encrypted with the key in the file pods of the folder --state (default: no pods)",
      serve_take_listen},
     {"metrics-file", 0, "FILE", "the name of a file",
      "write figures for Prometheus's textfile collector to this file every 10 s and at the end; its name should end in "
@@ -119,7 +118,7 @@ static const struct options table = {
     .usage = "supermaster --serve[=NAME] [OPTION]...",
     .about = "Keeps masters and workers up as a set, which takes jobs over its control socket.",
     .sections = {{"Options", rows}, {"Help", options_common}},
-    .notes = "It is launched beside masters and workers as a run is, without a job:\n"
+    .notes = "Launch supermaster beside masters and workers, without a job:\n"
              "    mpirun -n 1 supermaster --serve : -n 4 master : -n 64 worker",
 };
 

@@ -25,8 +25,7 @@ const struct technique_param awf_params_by_chunk[] = {
 
 const struct technique_param awf_params_by_batch[] = {
     [PARAM_RESTART] = LEARN_RESTART_PARAM,
-    [PARAM_VARIANT] = VARIANT_PARAM("K = ceil(w_j ceil(R/(2P))); hdss: rounded down, what is cut off goes to the next "
-                                    "chunk"),
+    [PARAM_VARIANT] = VARIANT_PARAM("K = ceil(w_j ceil(R/(2P))); hdss: rounded down; the next chunk gets the fraction"),
     {.name = NULL},
 };
 

@@ -33,16 +33,15 @@ static const struct technique_param dtss_params[] = {
                          .kind = SCHED_PARAM_CHOICE,
                          .fallback = "floor",
                          .choices = "floor|real",
-                         .summary =
-                             "floor: whole, as published, 0 where V is large against N; real: keeps the fraction"},
+                         .summary = "floor: whole, as published, 0 if V is large against N; real: keeps the fraction"},
     [PARAM_CARRY] = {.name = "carry",
                      .kind = SCHED_PARAM_CHOICE,
                      .fallback = "level",
                      .choices = "level|chunk",
                      .summary =
                          "what the next chunk follows: the trapezoid's level, or the previous chunk as truncated"},
-    [PARAM_VARIANT] = VARIANT_PARAM("the level falls on below L; hdss: the trapezoid begins again where it covers what "
-                                    "remains"),
+    [PARAM_VARIANT] =
+        VARIANT_PARAM("the level falls further below L; hdss: the trapezoid begins again where it covers what remains"),
     {.name = NULL},
 };
 

@@ -42,8 +42,8 @@
 #define LEARN_RESTART_PARAM                                                                                            \
     {                                                                                                                  \
         .name = "restart", .kind = SCHED_PARAM_REAL, .fallback = "1.5", .minimum = 0, .maximum = LEARN_RESTART_MAX,    \
-        .summary = "factor by which two measurements in a row must differ from a worker's average for it to start "    \
-                   "anew; 0: never, as published"                                                                      \
+        .summary = "factor by which two measurements in a row must differ from a worker's average to restart the "     \
+                   "average; 0: never, as published"                                                                   \
     }
 
 #define LEARN_MU_PARAM                                                                                                 \

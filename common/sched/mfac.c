@@ -108,11 +108,11 @@ static void mfac_feedback(struct sched *sched, const struct sched_feedback *feed
 const struct technique technique_mfac = {
     .name = "mfac",
     .title = "factoring, each batch from its number alone",
-    .rule = "K = ceil(R/(xP)), x as in fac, R = N in the first batch and R - P K of the one before in each later one; "
-            "x = 2 while mu and sigma are not known",
+    .rule = "K = ceil(R/(xP)), x as in fac, R = N in the first batch, and R - P K of the previous batch in each later "
+            "one; x = 2 while mu and sigma are not known",
     .source = "mFAC of LB4OMP: Müller Korndörfer et al., LB4OMP: A Dynamic Load Balancing Library for Multithreaded "
               "Applications; Hummel, Schonberg and Flynn, Factoring: a method for scheduling parallel loops",
-    .when = "as fac, where nobody is to be asked for what remains",
+    .when = "as fac, if chunks must be computed without the number of remaining iterations",
     .params = mfac_params,
     .for_comparison = true,
     .init = mfac_init,

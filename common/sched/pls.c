@@ -85,7 +85,7 @@ const struct technique technique_pls = {
     .rule = "K_i = floor(N s/P) for i < P, with s = swr; then recursive ceil(R/P), "
             "closed ceil(((P-1)/P)^(i-P) N(1-s)/P); variant=paper: recursive K = floor(N s/P) while R > N - N s",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 13 and 21",
-    .when = "iterations and workers are mostly alike, and the rest must even out what is not",
+    .when = "iterations and workers are mostly alike, and the rest of the loop evens out what is not",
     .params = pls_params,
     .init = pls_init,
     .next = pls_next,

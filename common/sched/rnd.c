@@ -32,7 +32,7 @@ static const struct technique_param rnd_params[] = {
                     .fallback = "1",
                     .minimum = 0,
                     .maximum = (double)SCHED_ITERATIONS_MAX,
-                    .summary = "one seed, one series"},
+                    .summary = "the same seed gives the same series"},
     [PARAM_BOUNDS] = {.name = "bounds",
                       .kind = SCHED_PARAM_CHOICE,
                       .fallback = "dca",

@@ -42,7 +42,7 @@ static const struct technique_param static_steal_params[] = {
                     .kind = SCHED_PARAM_CHOICE,
                     .fallback = "llvm",
                     .choices = "llvm|lb4omp",
-                    .summary = "whose way of stealing: that of LLVM, or the older one of LB4OMP"},
+                    .summary = "way of stealing: that of LLVM, or the older way of LB4OMP"},
     {.name = NULL},
 };
 
@@ -267,9 +267,8 @@ static const struct technique_places static_steal_places = {
 const struct technique technique_static_steal = {
     .name = "static-steal",
     .title = "static chunking with stealing",
-    .rule =
-        "K = chunk, from the front of the worker's own part of the ceil(N/chunk)/P chunks of each; who has none takes "
-        "max(1, floor(L/4)) of the L chunks of the next one that has some, from the back",
+    .rule = "K = chunk, from the front of the worker's own part of the ceil(N/chunk)/P chunks of each; a worker "
+            "without chunks takes max(1, floor(L/4)) of the L chunks of the next worker that has some, from the back",
     .source = "The LLVM Project, OpenMP runtime library, kmp_sch_static_steal in kmp_dispatch.cpp; rule=lb4omp: "
               "Müller Korndörfer et al., LB4OMP: A Dynamic Load Balancing Library for Multithreaded Applications",
     .when = "neighbouring iterations share data that stays with a worker, and the load is uneven",

@@ -103,14 +103,12 @@ static uint64_t tfss_next(struct sched *sched, unsigned worker)
 const struct technique technique_tfss = {
     .name = "tfss",
     .title = "trapezoid factoring self-scheduling",
-    .rule =
-        "K = floor of the mean of F - i D over the batch's steps i = bP .. bP+P-1, at least L; F = first, L = last, "
-        "S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)); decrement=real: D = (F-L)/(S-1); behind the last step the "
-        "trapezoid "
-        "begins again where it covers R; variant=paper: K = L there",
+    .rule = "K = floor of the mean of F - i D over the batch's steps i = bP .. bP+P-1, at least L; F = first, L = "
+            "last, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)); decrement=real: D = (F-L)/(S-1); after the last step "
+            "the trapezoid begins again where it covers R; variant=paper: K = L there",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 8 and 18, whose "
               "print has P+1 terms",
-    .when = "as tss, where all workers should get chunks of one size in turn",
+    .when = "as tss, if all workers should get chunks of one size in turn",
     .params = trapezoid_params,
     .init = tfss_init,
     .next = tfss_next,

@@ -22,10 +22,9 @@ const struct technique_param trapezoid_params[] = {
                          .kind = SCHED_PARAM_CHOICE,
                          .fallback = "floor",
                          .choices = "floor|real",
-                         .summary =
-                             "floor: whole, as published, 0 where P is large against N; real: keeps the fraction"},
-    [PARAM_VARIANT] = VARIANT_PARAM("behind the last step K = L; hdss: the trapezoid begins again where it covers "
-                                    "what remains"),
+                         .summary = "floor: whole, as published, 0 if P is large against N; real: keeps the fraction"},
+    [PARAM_VARIANT] =
+        VARIANT_PARAM("after the last step K = L; hdss: the trapezoid begins again where it covers what remains"),
     {.name = NULL},
 };
 

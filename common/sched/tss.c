@@ -70,9 +70,9 @@ static uint64_t tss_next(struct sched *sched, unsigned worker)
 const struct technique technique_tss = {
     .name = "tss",
     .title = "trapezoid self-scheduling",
-    .rule = "K_i = F - i D; F = first, L = last, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)); "
-            "decrement=real: K_i = ceil(F - i (F-L)/(S-1)); behind the last step the trapezoid begins again where it "
-            "covers R; variant=paper: K_i = L there",
+    .rule = "K_i = F - i D; F = first, L = last, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)); decrement=real: K_i = "
+            "ceil(F - i (F-L)/(S-1)); after the last step the trapezoid begins again where it covers R; variant=paper: "
+            "K_i = L there",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 6 and 17",
     .when = "a good first choice: few chunks, and small ones at the end, whatever the iterations take",
     .params = trapezoid_params,

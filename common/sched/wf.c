@@ -10,8 +10,7 @@ enum { PARAM_VARIANT };
 enum { ROUNDS_UP }; /* in sched->constant.integer: 1 with variant=paper, else 0 */
 
 static const struct technique_param wf_params[] = {
-    [PARAM_VARIANT] = VARIANT_PARAM("K = ceil(w_j ceil(R/(2P))); hdss: rounded down, what is cut off goes to the next "
-                                    "chunk"),
+    [PARAM_VARIANT] = VARIANT_PARAM("K = ceil(w_j ceil(R/(2P))); hdss: rounded down; the next chunk gets the fraction"),
     {.name = NULL},
 };
 

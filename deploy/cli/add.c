@@ -27,14 +27,14 @@ struct add_request {
 };
 
 static const struct option_row add_rows[] = {
-    {"set", 0, "SET", NULL, "use this set (default: HDSS_SET, that of the batch job, or the only one)",
+    {"set", 0, "SET", NULL, "use this set (default: HDSS_SET, else the batch job's set, else the only set)",
      TAKES_WORD(struct add_request, set), .least = 1},
-    {"end", 0, NULL, NULL, "complete the job: nothing else will come", TAKES_FLAG(struct add_request, ends)},
-    {"iterations", 0, "N", NULL, "add N iterations, to a job of another kernel than exec",
+    {"end", 0, NULL, NULL, "complete the job: nothing can be added later", TAKES_FLAG(struct add_request, ends)},
+    {"iterations", 0, "N", NULL, "add N iterations to a job whose kernel is not exec",
      TAKES_INTEGER(struct add_request, iterations, 1, ITERATIONS_MAX)},
     {"arg-file", 'a', "FILE", NULL, "read rows from the lines of FILE. -: standard input",
      TAKES_WORD(struct add_request, file), .least = 1},
-    {"null", '0', NULL, NULL, "end the rows of a file by NUL bytes, not by newlines",
+    {"null", '0', NULL, NULL, "split files into rows at NUL bytes, not at newlines",
      TAKES_FLAG(struct add_request, is_null)},
     {"colsep", 'C', "SEP", "a string, or a regular expression",
      "split each row into {1}, {2} and so on at SEP, a string or a regular expression",
@@ -45,20 +45,20 @@ static const struct option_row add_rows[] = {
 
 static const struct options add_options = {
     .usage = "hdss add [OPTION]... ID [WORD]...",
-    .about =
-        "Adds to an open job of a set, which `hdss submit --open` has made: rows, each of which is a task of exec, "
-        "or iterations. What it says that it has added is on disk.",
+    .about = "Adds rows or iterations to an open job of a set, which `hdss submit --open` has made. A row is a task of "
+             "exec. What the command reports as added is on disk.",
     .sections = {{"Options", add_rows}, {"Help", options_common}},
-    .notes = "Each WORD is a row. " ARGUMENT_MARK
-             " may stand before them, and behind it all are rows, whatever they look like; "
-             "further ones stand between words that are put together, each with each. Without words the rows are the "
-             "lines of standard input, which are added as they come; with "
-             "--end these are read where they come from a file or a pipe.\n"
-             "Examples:\n"
-             "    ID=$(hdss submit --open exec command='wc -c {}')\n"
-             "    hdss add $ID *.dat\n"
-             "    find . -name '*.txt' | hdss add --end $ID\n"
-             "Exit status: 0 all is added; 1 it is not known whether all is; 2 wrong use, or the job takes nothing.",
+    .notes =
+        "Each WORD is a row. " ARGUMENT_MARK
+        " may stand before the words; after it, all words are rows, even those that look like options. Further ones "
+        "separate lists of words, and the rows are all combinations. Without words the rows are the lines of standard "
+        "input, which are added as they arrive; with --end, standard input is read only if it is a file or a pipe.\n"
+        "Examples:\n"
+        "    ID=$(hdss submit --open exec command='wc -c {}')\n"
+        "    hdss add $ID *.dat\n"
+        "    find . -name '*.txt' | hdss add --end $ID\n"
+        "Exit status: 0 all is added; 1 it is not known whether all is added; 2 wrong use, or the job takes nothing "
+        "more.",
 };
 
 static int add_take_operand(void *target, const char *word, struct error *error)

@@ -37,7 +37,7 @@ static int take_time(void *target, const char *value, struct error *error)
 static const struct option_row alloc_rows[] = {
     {"nodes", 'N', "N", NULL, "ask for N whole nodes (default 1)",
      TAKES_INTEGER(struct alloc_request, nodes, 1, NODES_MAX)},
-    {"time", 't', "TIME", DURATION_ACCEPTED, "ask for so much time (default 1h)", take_time},
+    {"time", 't', "TIME", DURATION_ACCEPTED, "ask for TIME (default 1h)", take_time},
     {"batch", 0, "slurm|pbs|lsf", NULL, "print the line for this batch system (default slurm)",
      TAKES_CHOICE(struct alloc_request, batch)},
     {NULL},
@@ -45,13 +45,12 @@ static const struct option_row alloc_rows[] = {
 
 static const struct options alloc_options = {
     .usage = "hdss alloc [OPTION]... [SET|FILE|HOST:PORT]",
-    .about = "Prints the line that has a batch system start a pod of a set on some nodes. Nothing is submitted.",
+    .about = "Prints the command that makes a batch system start a pod of a set on some nodes, and submits nothing.",
     .sections = {{"Options", alloc_rows}, {"Help", options_common}},
-    .notes =
-        "The set has to be one that other nodes can reach, `hdss up --listen HOST:PORT`, and its folder one that they "
-        "share; where munge runs, HOST:PORT does without the folder.\n"
-        "Example:\n"
-        "    eval \"$(hdss alloc --nodes 4 --time 2h)\"",
+    .notes = "Other nodes must be able to reach the set (`hdss up --listen HOST:PORT`) and its folder. If munge runs, "
+             "HOST:PORT needs no folder.\n"
+             "Example:\n"
+             "    eval \"$(hdss alloc --nodes 4 --time 2h)\"",
 };
 
 void alloc_grammar(struct grammar *grammar)

@@ -49,27 +49,27 @@ static const struct option_row rows[] = {
     {"iterations", 0, "N", NULL, "set the length of the loop",
      TAKES_INTEGER(struct chunks_request, setup.config.iterations, 0, SCHED_ITERATIONS_MAX),
      .given = offsetof(struct chunks_request, iterations_given)},
-    {"workers", 0, "P", NULL, "set the number of workers (default: as many as --power has)",
+    {"workers", 0, "P", NULL, "set the number of workers (default: as many as --power lists)",
      TAKES_INTEGER(struct chunks_request, setup.config.workers, 1, SCHED_WORKERS_MAX),
      .given = offsetof(struct chunks_request, workers_given)},
     {"power", 0, "V1,V2,..", "a number for each worker", "set the virtual power of each worker (default: 1 each)",
      TAKES_WORD(struct chunks_request, power)},
     {"order", 0, "1,3,2,..", "numbers of workers, from 1",
-     "let workers ask in this order, from 1, again and again (default: round robin)",
+     "let workers, counted from 1, ask in this order again and again (default: round robin)",
      TAKES_WORD(struct chunks_request, order)},
     {"min-chunk", 0, "K", NULL, "cut no chunk smaller than K, except the last (default 1)",
      TAKES_INTEGER(struct chunks_request, setup.config.min_chunk, 1, SCHED_ITERATIONS_MAX)},
-    {"max-chunk", 0, "K", NULL,
-     "take at most K of the iterations that the technique says, before weighting (default: all)",
+    {"max-chunk", 0, "K", NULL, "limit each chunk to K iterations before it is weighted (default: no limit)",
      TAKES_INTEGER(struct chunks_request, setup.config.max_chunk, 1, SCHED_ITERATIONS_MAX)},
     {"weighting", 0, "none|power", "none, power",
-     "power: multiply each chunk by the power of its worker (default none; wf, the awf family, dtss, dfss and dgss are "
-     "weighted by nature)",
+     "power: multiply each chunk by the power of its worker (default none; wf, the awf family, dtss, dfss and dgss do "
+     "so themselves)",
      chunks_request_take_weighting},
     {"form", 0, "recursive|closed", NULL,
-     "compute chunks from the remaining iterations, or from the scheduling step alone (default recursive)",
+     "compute chunks from the remaining iterations (recursive), or from the scheduling step alone (closed; default "
+     "recursive)",
      TAKES_CHOICE(struct chunks_request, setup.form)},
-    {"format", 0, "text|json|csv", "text, json, csv", "print text, JSON or CSV (default text; nothing with --plot)",
+    {"format", 0, "text|json|csv", "text, json, csv", "print text, JSON or CSV (default text; with --plot nothing)",
      take_format},
     {"plot", 0, "FILE", "a file name that ends in .png or .svg",
      "draw the chunk sizes over the scheduling step, with matplotlib", take_plot},
@@ -78,10 +78,10 @@ static const struct option_row rows[] = {
 
 const struct options chunks_options = {
     .usage = "hdss chunks SPEC... --iterations N --workers P [OPTION]...",
-    .about = "Prints the chunks that a technique cuts a loop into, in the order of the requests; of several techniques "
-             "the sizes side by side. SPEC is NAME or "
-             "NAME:PARAM=VALUE,...; `hdss techniques` lists what there is. A technique that learns is told of each "
-             "chunk when its worker asks again: it took count / power seconds.",
+    .about =
+        "Prints the chunks that a technique cuts a loop into, in the order of the requests; for several techniques it "
+        "prints the sizes side by side. SPEC is NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists the techniques. "
+        "When a worker asks again, a technique that learns is told that the worker's chunk took count / power seconds.",
     .sections = {{"Options", rows}, {"Help", options_common}},
     .notes = "Examples:\n"
              "    hdss chunks gss --iterations 1000 --workers 4\n"

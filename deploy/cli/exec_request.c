@@ -216,8 +216,8 @@ static int exec_take_fill(void *target, const char *value, struct error *error)
 static const struct option_row argument_rows[] = {
     {"arg-file", 'a', "FILE", "the name of a file, or -", "read arguments from the lines of FILE. -: standard input",
      exec_take_file},
-    {"null", '0', NULL, NULL, "end the arguments of files by NUL bytes, not by newlines", exec_take_null},
-    {"delimiter", 'd', "C", "one character, or \\n, \\t, \\0", "end the arguments of files by the character C",
+    {"null", '0', NULL, NULL, "split files into arguments at NUL bytes, not at newlines", exec_take_null},
+    {"delimiter", 'd', "C", "one character, or \\n, \\t, \\0", "split files into arguments at the character C",
      exec_take_delimiter},
     {"colsep", 'C', "SEP", "a string, or a regular expression",
      "split each argument into {1}, {2} and so on at SEP, a string or a regular expression",
@@ -229,10 +229,10 @@ static const struct option_row argument_rows[] = {
      exec_take_header},
     {"trim", 0, "n|l|r|lr|rl", "n, l, r, lr, rl",
      "cut blanks off the left (l) or right (r) of arguments (default n; lr with --colsep)", exec_take_trim},
-    {"eof", 'E', "WORD", "a word", "end a source at the argument WORD", TAKES_WORD(struct exec_request, how.end),
-     .least = 1},
+    {"eof", 'E', "WORD", "a word", "stop reading a source at the argument WORD",
+     TAKES_WORD(struct exec_request, how.end), .least = 1},
     {"no-run-if-empty", 'r', NULL, NULL, "skip empty arguments", TAKES_FLAG(struct exec_request, how.skips_empty)},
-    {"link", 0, NULL, NULL, "read all sources side by side; shorter ones begin again",
+    {"link", 0, NULL, NULL, "read all sources side by side; shorter sources begin again",
      TAKES_FLAG(struct exec_request, how.link)},
     {"max-args", 'n', "N", NULL, "give each task N arguments (default 1)",
      TAKES_INTEGER(struct exec_request, how.per_row, 1, PER_TASK_MAX)},
@@ -242,9 +242,9 @@ static const struct option_row argument_rows[] = {
     {"spread", 'm', NULL, NULL, "the same as --xargs, but make at least one task for each worker",
      TAKES_FLAG(struct exec_request, spreads)},
     {"shuf", 0, NULL, NULL, "run the tasks in a random order", TAKES_FLAG(struct exec_request, how.shuffles)},
-    {"arg-sep", 0, "WORD", "a word", "use WORD before arguments (default " ARGUMENT_MARK ")",
+    {"arg-sep", 0, "WORD", "a word", "let WORD stand before arguments (default " ARGUMENT_MARK ")",
      TAKES_WORD(struct exec_request, argument_mark), .least = 1},
-    {"arg-file-sep", 0, "WORD", "a word", "use WORD before files of arguments (default " FILE_MARK ")",
+    {"arg-file-sep", 0, "WORD", "a word", "let WORD stand before files of arguments (default " FILE_MARK ")",
      TAKES_WORD(struct exec_request, file_mark), .least = 1},
     {NULL},
 };
@@ -257,18 +257,18 @@ static const struct option_row task_rows[] = {
     {"workers", 0, "N", "a number from 1, a share of the cores, +N or -N", "the same as --jobs", exec_take_jobs},
     {"max-procs", 'P', "N", "a number from 1, a share of the cores, +N or -N", "the same as --jobs", exec_take_jobs},
     {"shell", 0, "[=PROGRAM]", SHELL_ACCEPTED,
-     "let a shell, or PROGRAM, read each line (default: lines that need one are read by $SHELL if it is bash, ksh or "
+     "run each line by a shell, or by PROGRAM (default: only lines that need a shell, by $SHELL if it is bash, ksh or "
      "zsh, else by bash)",
      exec_take_shell},
-    {"no-shell", 0, NULL, NULL, "let no shell read any line", exec_take_no_shell},
-    {"quote", 'q', NULL, NULL, "keep each word of the command as it is, even a single one",
+    {"no-shell", 0, NULL, NULL, "run no line by a shell", exec_take_no_shell},
+    {"quote", 'q', NULL, NULL, "keep each word of the command as it is, even the only word",
      TAKES_FLAG(struct exec_request, quotes)},
     {"replace", 'I', "WORD", "a word", "use WORD in place of {}", TAKES_WORD(struct exec_request, place), .least = 1},
-    {"timeout", 0, "TIME", EXEC_TIME_ACCEPTED, "end a task that runs longer, and count it as failed",
+    {"timeout", 0, "TIME", EXEC_TIME_ACCEPTED, "end a task that runs longer than TIME, and count it as failed",
      exec_take_timeout},
     {"retries", 0, "N", NULL, "run a failing task up to N times in all (default 1)",
      TAKES_INTEGER(struct exec_request, tries, 0, TRIES_MAX)},
-    {"delay", 0, "TIME", EXEC_TIME_ACCEPTED, "wait at least so long between two tasks", exec_take_delay},
+    {"delay", 0, "TIME", EXEC_TIME_ACCEPTED, "wait at least TIME between the starts of two tasks", exec_take_delay},
     {"halt", 0, "WHEN,WHY=VALUE", HALT_ACCEPTED,
      "stop after VALUE tasks, or VALUE% of them, have failed (fail), succeeded (success) or ended (done): at once "
      "(now), or when running tasks have ended (soon)",
@@ -276,7 +276,7 @@ static const struct option_row task_rows[] = {
     {"cores", 0, "C", "a number of cores", "reserve C cores of the node for each task",
      TAKES_WORD(struct exec_request, cores), .least = 1},
     {"memory", 0, "M", "a number of bytes, as 2G",
-     "reserve M bytes of the node for each task, as in 2G, and limit the task to them",
+     "reserve M bytes (such as 2G) of the node for each task, and limit the task to them",
      TAKES_WORD(struct exec_request, memory), .least = 1},
     {"gpus", 0, "G", "a number of GPUs", "reserve G GPUs of the node for each task, which sees no others",
      TAKES_WORD(struct exec_request, gpus), .least = 1},
@@ -294,7 +294,7 @@ static const struct option_row task_rows[] = {
 };
 
 static const struct option_row output_rows[] = {
-    {"keep-order", 'k', NULL, NULL, "print outputs in the order of the tasks, not as they end",
+    {"keep-order", 'k', NULL, NULL, "print outputs in the order of the tasks, not as tasks end",
      TAKES_FLAG(struct exec_request, shown.in_order)},
     {"tag", 0, NULL, NULL, "begin each line with the task's arguments and a TAB",
      TAKES_FLAG(struct exec_request, shown.tag)},
@@ -304,7 +304,8 @@ static const struct option_row output_rows[] = {
      TAKES_FLAG(struct exec_request, shown.line_buffer)},
     {"show-commands", 't', NULL, NULL, "print each command on standard error before its output",
      TAKES_FLAG(struct exec_request, shown.tells)},
-    {"joblog", 0, "FILE", "the name of a file", "write a line for each task that has ended, as GNU parallel does",
+    {"joblog", 0, "FILE", "the name of a file",
+     "write a line to FILE for each task that has ended, as GNU parallel does",
      TAKES_WORD(struct exec_request, shown.joblog), .least = 1},
     {"results", 0, "TEMPLATE", "a folder, or a name with {}",
      "also write the output of each task to files named by TEMPLATE", TAKES_WORD(struct exec_request, shown.results),
@@ -446,18 +447,16 @@ static const struct spelling {
 };
 
 #define NOTES                                                                                                          \
-    "Sources of arguments, behind the command: ::: WORD... and :::: FILE...; several make all combinations; :::+ and " \
-    "::::+ read theirs beside those of the source before. Without any, each line of standard input is an argument.\n"  \
+    "Sources of arguments follow the command: ::: WORD... and :::: FILE... Several sources make all combinations; "    \
+    ":::+ and ::::+ read a source side by side with the one before it. Without a source, each line of standard input " \
+    "is an argument.\n"                                                                                                \
     "In the command {} stands for the arguments, {.} without the ending, {/} without the folder, {//} for the "        \
-    "folder, {/.} for both; {N}, {-N} and {name} for one of them, also {N.} and so on; {#} for the task's number, "    \
-    "{%} "                                                                                                             \
-    "for the worker's. Where none of them is in it the arguments are appended. Without a command each argument is "    \
-    "one.\n"                                                                                                           \
-    "Several words stay words: hdss exec awk '{print $1}' ::: *.txt. A command in one word with a pipe, a variable "   \
-    "or "                                                                                                              \
-    "the like, and words with an operator such as '|' or '>' among them, are a line for a shell: hdss exec 'sort {} "  \
-    "| "                                                                                                               \
-    "uniq -c > {}.n' ::: *.txt.\n"                                                                                     \
+    "folder, {/.} without folder and ending; {N}, {-N} and {name} for one of the arguments, also {N.} and so on; {#} " \
+    "for the task's number, {%} for the worker's. If the command has none of these, the arguments are appended. "      \
+    "Without a command, each argument is a command.\n"                                                                 \
+    "A command of several words keeps its words: hdss exec awk '{print $1}' ::: *.txt. A shell runs a command of one " \
+    "word that has a pipe, a variable or the like, and a command with a word such as '|' or '>': hdss exec 'sort {} "  \
+    "| uniq -c > {}.n' ::: *.txt.\n"                                                                                   \
     "Examples:\n"                                                                                                      \
     "    hdss exec 'wc -c {}' ::: *.dat\n"                                                                             \
     "    ls *.dat | hdss exec -j 8 --joblog log ./fit {} {.}.fit\n"                                                    \
@@ -471,12 +470,12 @@ struct options exec_options(void)
         passed[i] = *run_find_option(passed_names[i]);
     return (struct options){
         .usage = "hdss exec [OPTION]... COMMAND... [::: ARG...]...",
-        .about = "Runs COMMAND once for each argument, as many at a time as there are cores, and prints what the tasks "
-                 "write: the syntax is GNU parallel's.",
+        .about = "Runs COMMAND once for each argument, as many tasks at a time as there are cores, and prints what the "
+                 "tasks write. The syntax is that of GNU parallel.",
         .sections = {{"Arguments", argument_rows},
                      {"Tasks", task_rows},
                      {"Output", output_rows},
-                     {"As of hdss run", passed},
+                     {"Options of hdss run", passed},
                      {"Help", options_common}},
         .notes = NOTES,
     };

@@ -45,13 +45,13 @@ struct jobs_request {
     }
 #define SET_ROW                                                                                                        \
     {                                                                                                                  \
-        "set", 0, "SET", NULL, "use this set (default: HDSS_SET, that of the batch job, or the only one)",             \
+        "set", 0, "SET", NULL, "use this set (default: HDSS_SET, else the batch job's set, else the only set)",        \
             TAKES_WORD(struct jobs_request, set), .least = 1                                                           \
     }
 
 static const struct option_row jobs_rows[] = {
-    {"all", 'a', NULL, NULL, "also list jobs of sets that are over", TAKES_FLAG(struct jobs_request, all)},
-    {"set", 0, "SET", NULL, "list only the jobs of this set (default: those of all sets, and runs)",
+    {"all", 'a', NULL, NULL, "also list finished jobs of sets", TAKES_FLAG(struct jobs_request, all)},
+    {"set", 0, "SET", NULL, "list only the jobs of this set (default: the jobs of all sets, and runs)",
      TAKES_WORD(struct jobs_request, set), .least = 1},
     FORMAT_ROW,
     {NULL},
@@ -60,14 +60,15 @@ static const struct option_row jobs_rows[] = {
 static const struct option_row show_rows[] = {SET_ROW, FORMAT_ROW, {NULL}};
 
 static const struct option_row wait_rows[] = {
-    {"all", 'a', NULL, NULL, "wait for all jobs of the set that are not over", TAKES_FLAG(struct jobs_request, all)},
+    {"all", 'a', NULL, NULL, "wait for all unfinished jobs of the set", TAKES_FLAG(struct jobs_request, all)},
     SET_ROW,
     {NULL},
 };
 
 static const struct option_row cancel_rows[] = {
-    {"all", 'a', NULL, NULL, "cancel all jobs of the set that are not over", TAKES_FLAG(struct jobs_request, all)},
-    {"finish", 0, NULL, NULL, "let what runs finish, and keep it", TAKES_FLAG(struct jobs_request, finishes)},
+    {"all", 'a', NULL, NULL, "cancel all unfinished jobs of the set", TAKES_FLAG(struct jobs_request, all)},
+    {"finish", 0, NULL, NULL, "let running iterations finish, and keep their results",
+     TAKES_FLAG(struct jobs_request, finishes)},
     SET_ROW,
     {NULL},
 };
@@ -76,55 +77,58 @@ static const struct option_row output_rows[] = {
     {"stream", 0, "both|out|err|summary", NULL,
      "print only standard output, only standard error, both, or the summary (default both)",
      TAKES_CHOICE(struct jobs_request, streams)},
-    {"follow", 'f', NULL, NULL, "continue until the job is over", TAKES_FLAG(struct jobs_request, follows)},
+    {"follow", 'f', NULL, NULL, "print new output until the job is over", TAKES_FLAG(struct jobs_request, follows)},
     SET_ROW,
     {NULL},
 };
 
 #define ID_NOTE                                                                                                        \
-    "ID is that of `hdss jobs`: SET/3 of a job of a set, or 3 where it is clear which set is meant, or the name that " \
-    "the job was given, in the place of 3; run-PID of a run, where `run-` and the end may be left out as long as it "  \
-    "fits one run alone. Without ID the only job that goes on is meant."
+    "ID is one that `hdss jobs` lists. A job of a set is SET/3, or 3 if it is clear which set is meant; the name of "  \
+    "the job may stand in place of 3. A run is run-PID; `run-` and the last digits may be left out if the rest fits "  \
+    "only one run. Without ID the only unfinished job is meant."
 
 static const struct options jobs_options = {
     .usage = "hdss jobs [--all] [--set SET] [--format text|json]",
-    .about = "Lists your runs and the jobs of your sets on this machine: how far they are, how fast, when the end is "
-             "expected.",
+    .about = "Lists your runs and the jobs of your sets on this machine: how far they are, how fast they are, and when "
+             "they are expected to end.",
     .sections = {{"Options", jobs_rows}, {"Help", options_common}},
-    .notes = "A run that does not answer is `silent`: it is stopped, or finishes a large output.\n"
-             "Not found are runs with --control off and those of workers alone (--dca).",
+    .notes = "A run that does not answer is listed as `silent`: it is stopped, or it finishes a large output.\n"
+             "Runs with --control off and runs of only workers (--dca) are not listed.",
 };
 
 static const struct options show_options = {
     .usage = "hdss show [ID]... [--set SET] [--format text|json]",
-    .about = "Shows all that is known of a job while it goes on, and of one of a set afterwards.",
+    .about = "Shows all that is known of a run while it runs, or of a job of a set, also after the job's end.",
     .sections = {{"Options", show_rows}, {"Help", options_common}},
     .notes = ID_NOTE,
 };
 
 static const struct options wait_options = {
     .usage = "hdss wait [ID]... [--all] [--set SET]",
-    .about = "Waits for the end of jobs, and says how they ended.",
+    .about = "Waits until jobs end, and says how they ended.",
     .sections = {{"Options", wait_rows}, {"Help", options_common}},
-    .notes =
-        ID_NOTE "\nExit status: that of the job, of several the first that is not 0; 1 where it is not known how a "
-                "job ended; 2 where there is no such job.",
+    .notes = ID_NOTE "\n"
+                     "Exit status: that of the job, or of several jobs the first that is not 0; 1 if it is not known "
+                     "how a job ended; 2 if there is no such job.",
 };
 
 static const struct options cancel_options = {
     .usage = "hdss cancel [ID]... [--all] [--finish] [--set SET]",
-    .about = "Cancels jobs. Of one of a set what runs is ended at once, and what is done stays; one that waits never "
-             "begins. A run drains, as by Ctrl-C: what runs is finished and kept. Returns at once.",
+    .about = "Cancels jobs, and returns at once. If a job of a set runs, its running iterations are ended at once and "
+             "finished results stay; if it waits, it never begins. A run drains as after Ctrl-C: running iterations "
+             "are finished and kept.",
     .sections = {{"Options", cancel_rows}, {"Help", options_common}},
-    .notes = ID_NOTE "\nA job that was cancelled with --finish is ended by another cancel without.",
+    .notes = ID_NOTE "\n"
+                     "To end a job at once that was cancelled with --finish, cancel it again without --finish.",
 };
 
 static const struct options output_options = {
     .usage = "hdss output [ID]... [--stream both|out|err|summary] [--follow] [--set SET]",
-    .about = "Prints what jobs of a set have printed: of tasks what these print, in their order, else the summary; and "
-             "notes and errors on standard error.",
+    .about = "Prints the output of jobs of a set: the output of tasks, in their order, or else the summary. Notes and "
+             "errors go to standard error.",
     .sections = {{"Options", output_rows}, {"Help", options_common}},
-    .notes = ID_NOTE "\nWhat a run prints is where it was started, and is not known here.",
+    .notes = ID_NOTE "\n"
+                     "A run prints where it was started; its output is not known here.",
 };
 
 static int take_id(void *target, const char *word, struct error *error)

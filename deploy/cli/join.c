@@ -37,7 +37,7 @@ static int take_patience(void *target, const char *value, struct error *error)
 
 static const struct option_row join_rows[] = {
     {"wait", 0, "TIME", DURATION_ACCEPTED,
-     "wait so long for a set that does not answer, and join again after a loss (default: 10 s at the start, and not "
+     "wait TIME for a set that does not answer, and join again after a loss (default: wait 10 s, and do not join "
      "again)",
      take_patience},
     {"dry-run", 0, NULL, NULL, "print the launch line and start nothing",
@@ -50,21 +50,20 @@ _Static_assert(offsetof(struct join_request, plan) == 0, "options of the launch 
 static const struct options join_options = {
     .usage = "hdss join [OPTION]... [SET|RUN|FILE|HOST:PORT]",
     .about =
-        "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen`, or of a run "
-        "with `hdss run --elastic`, and returns when the pod has left it. FILE is the file `pods` of the set's folder, "
-        "or the one that the run names when it begins, or a copy of it, with mode 0600; - has it come on standard "
-        "input. On the set's own machine the socket beside it will do. A set whose folder is here is found by its "
-        "name, and a run of this machine by its own, run-PID. Where munge runs, HOST:PORT joins a set or a run of the "
-        "same user without that file.",
+        "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen` or of a run with "
+        "`hdss run --elastic`, and returns when the pod has left. SET is the name of a set whose folder is here; RUN "
+        "is run-PID, a run of this machine. FILE is the file `pods` of the set's folder, the file that the run names "
+        "when it begins, or a copy with mode 0600; - reads it from standard input. On the set's own machine the socket "
+        "beside that file will do. If munge runs, HOST:PORT joins a set or a run of the same user without FILE.",
     .sections = {{"Pod", join_rows}, {"Launch", launch_place_rows}, {"Help", options_common}},
-    .notes =
-        "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job, and the pod leaves before its "
-        "time limit: what it has not begun others compute.\n"
-        "Ctrl-C (or SIGTERM) has the pod leave: what runs is finished and kept. Once more ends it at once.\n"
-        "Example:\n"
-        "    hdss up --listen local --workers 4\n"
-        "    hdss join --workers 2\n"
-        "Exit status: 0 left or the set has ended, 1 failed or the set was lost, 2 wrong use.",
+    .notes = "In a job of Slurm, PBS or LSF, the pod uses the hosts and cores of that job and leaves before the job's "
+             "time limit; others compute what the pod has not begun.\n"
+             "Ctrl-C (or SIGTERM) makes the pod leave: its running iterations are finished and kept. A second Ctrl-C "
+             "ends the pod at once.\n"
+             "Example:\n"
+             "    hdss up --listen local --workers 4\n"
+             "    hdss join --workers 2\n"
+             "Exit status: 0 left or the set has ended, 1 failed or the set was lost, 2 wrong use.",
 };
 
 void join_grammar(struct grammar *grammar)

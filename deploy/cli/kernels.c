@@ -21,9 +21,9 @@
 
 static const struct options options = {
     .usage = "hdss kernels [NAME [KEY=VALUE]...]",
-    .about = "Lists the kernels; with NAME: its parameters, what they accept and their defaults, and the loop and the "
-             "result that the given values make. NAME is that of a kernel, a shared object (./mine.so), or "
-             "python:MODULE.FUNCTION.",
+    .about = "Lists the kernels, or shows the parameters of kernel NAME, which values they accept, their defaults, and "
+             "the loop and the result for the given values. NAME is a kernel of the list, a shared object (./mine.so), "
+             "or python:MODULE.FUNCTION.",
     .sections = {{"Help", options_common}},
 };
 

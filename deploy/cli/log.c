@@ -32,20 +32,20 @@ struct log_request {
 static const struct option_row log_rows[] = {
     {"failed", 0, NULL, NULL, "list the failed tasks, each with the last line of its errors",
      TAKES_FLAG(struct log_request, failed)},
-    {"slowest", 0, "N", NULL, "list the N slowest tasks; with --failed, of those that failed",
+    {"slowest", 0, "N", NULL, "list the N slowest tasks; with --failed, the N slowest failed tasks",
      TAKES_INTEGER(struct log_request, slowest, 1, 1000000000)},
     {"task", 0, "N", NULL, "show task N: how it ended, its output and its errors",
      TAKES_INTEGER(struct log_request, task, 1, UINT64_MAX)},
-    {"output", 0, "FILE", "the name of a file", "take this output of the run, if it is not beside the log",
+    {"output", 0, "FILE", "the name of a file", "read the run's output from FILE, if it is not beside the log",
      TAKES_PATH(struct log_request, output)},
     {NULL},
 };
 
 static const struct options log_options = {
     .usage = "hdss log FILE [OPTION]...",
-    .about =
-        "Shows what became of tasks: how many, how long, why some have failed, which were slowest. FILE is the log "
-        "of a run of exec, its list or its output, also while it runs, or a joblog, that of GNU parallel, too.",
+    .about = "Shows how tasks ended: how many there were, how long they took, why some failed, and which were slowest. "
+             "FILE is the log, the list or the output of a run of exec, which may still run, or a joblog, also one of "
+             "GNU parallel.",
     .sections = {{"Options", log_rows}, {"Help", options_common}},
     .notes = "Example:\n"
              "    hdss log tasks.txt\n"

@@ -16,8 +16,8 @@ static int show_help(void)
 {
     printf("Usage: hdss COMMAND [ARGUMENT]...\n"
            "\n"
-           "Runs large loops over all cores of a machine or a cluster, so that all of\n"
-           "them finish together, and shows what there is to run them with.\n"
+           "Distributes large loops and lists of tasks over all cores of a machine or a\n"
+           "cluster, so that all cores finish together.\n"
            "\n"
            "Commands:\n");
     for (const struct command *command = commands; command->name != NULL; command++)

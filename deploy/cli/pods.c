@@ -38,10 +38,10 @@ static const struct option_row pods_rows[] = {
 
 static const struct options pods_options = {
     .usage = "hdss pods [OPTION]... [SET]",
-    .about =
-        "Lists the launches that have joined a set by `hdss join`: where they are, and how many workers they have.",
+    .about = "Lists the pods, which are launches that have joined a set by `hdss join`: where they are, and how many "
+             "workers they have.",
     .sections = {{"Options", pods_rows}, {"Help", options_common}},
-    .notes = "`hdss drain SET/podRANK` has one of them leave.",
+    .notes = "`hdss drain SET/podRANK` makes a pod leave.",
 };
 
 void pods_grammar(struct grammar *grammar)

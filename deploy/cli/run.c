@@ -168,8 +168,8 @@ const struct option_row launch_place_rows[] = {
      "start W workers in all (default: one for each usable core of this machine or of the hosts)",
      TAKES_INTEGER(struct launch_plan, line_up.workers, 1, RANKS_MAX), .zero = "auto"},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
-     "start M masters; with 0 the supermaster serves the workers itself (default: 0 on one machine, one for each of "
-     "several hosts)",
+     "start M masters; with 0 the supermaster serves the workers itself (default: 0 on one machine, else one for each "
+     "host)",
      TAKES_INTEGER(struct launch_plan, line_up.masters, 0, RANKS_MAX),
      .given = offsetof(struct launch_plan, line_up.masters_given)},
     {"hosts", 0, "NAME[:CORES],...", "host names, each with :CORES where they are known",
@@ -177,7 +177,7 @@ const struct option_row launch_place_rows[] = {
     {"hostfile", 0, "FILE", "a file of lines \"NAME slots=CORES\"",
      "take the machines from a file of lines \"NAME slots=CORES\"", take_host_file},
     {"master-core", 0, "shared|reserved", NULL,
-     "let workers use the core of a master too, or reserve a core for each master (default shared)",
+     "shared: workers also use the cores of masters. reserved: each master has a core of its own (default shared)",
      TAKES_CHOICE(struct launch_plan, line_up.core_reserved)},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "for studies: make the workers X times slower (1 to 1000): one number for all, or one for each",
@@ -191,14 +191,16 @@ const struct option_row launch_place_rows[] = {
      "machine, except with --dca rma and two-sided (default auto)",
      TAKES_CHOICE(struct launch_plan, start.carrier), .given = offsetof(struct launch_plan, start.carrier_given)},
     {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI or the mpiexec of MPICH, where HDSS has a carrier for its ranks",
-     "use this launcher (default: mpirun, or another one for whose ranks HDSS has a carrier)",
+     "use this launcher (default: mpirun, or another launcher whose MPI library HDSS was built for)",
      TAKES_WORD(struct launch_plan, start.mpirun), .least = 1},
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks",
-     "pass these options to the launcher, separated by blanks", take_mpi_args},
+     "pass these options, separated by blanks, to the launcher", take_mpi_args},
     {"time-limit", 0, "auto|none|TIME", "auto, none, or " DURATION_ACCEPTED,
-     "drain the run before this time is over. auto: what is left of a Slurm job (default auto)", take_time_limit},
+     "stop the run cleanly before this time is over. auto: the remaining time of a Slurm job (default auto)",
+     take_time_limit},
     {"time-margin", 0, "TIME", DURATION_ACCEPTED,
-     "drain the run so long before its time limit (default: a tenth of it, at most a minute)", take_time_margin},
+     "begin to stop this long before the time limit (default: a tenth of the limit, at most a minute)",
+     take_time_margin},
     {"verbose", 'v', NULL, NULL, "print the launch line before it is run", TAKES_FLAG(struct launch_plan, verbose),
      .not_for = OPTION_STUDY},
     {NULL},
@@ -208,13 +210,14 @@ const struct option_row launch_run_rows[] = {
     {"set", 0, "SET", NULL, "launch nothing: hand the job to this set and wait for it, as `hdss submit --wait` does",
      TAKES_WORD(struct launch_plan, request.set), .least = 1, .not_for = OPTION_STUDY},
     {"elastic", 0, NULL, NULL,
-     "let pods join and leave the run by `hdss join`, from this machine or as --listen says; the run prints the line",
+     "let pods join and leave the run by `hdss join`, from this machine or as --listen says; the run prints the "
+     "command",
      TAKES_FLAG(struct launch_plan, elastic), .not_for = OPTION_STUDY},
     {"pods-only", 0, NULL, NULL, "with --elastic: start no worker here",
      TAKES_FLAG(struct launch_plan, line_up.has_no_workers), .not_for = OPTION_STUDY},
     {"pods", 0, NULL, NULL,
-     "start a launch of its own on each host, by ssh or srun, which joins the run as a pod (default on several hosts, "
-     "if the job and the other options allow it)",
+     "start a separate launch on each host, by ssh or srun, that joins the run as a pod (default on several hosts, if "
+     "the job and the other options allow it)",
      TAKES_FLAG(struct launch_plan, line_up.has_pods), .not_for = OPTION_STUDY},
     {"one-launch", 0, NULL, NULL, "start the ranks of all hosts by one mpirun",
      TAKES_FLAG(struct launch_plan, line_up.has_one_launch), .not_for = OPTION_STUDY},
@@ -225,45 +228,44 @@ const struct option_row launch_run_rows[] = {
      "with --dca node: share the chunks of a node among its workers by this technique",
      run_command_take_node_technique},
     {"break-after", 0, "N", "an integer from 1 to 2^63",
-     "let rank 0 (with --dca) or each master (with --masters-compute) look at messages every N iterations (default: as "
-     "many as take about 50 us)",
+     "let rank 0 (with --dca) or each master (with --masters-compute) look at messages every N iterations (default: "
+     "about every 50 us)",
      run_command_take_break_after},
     {"restarts", 0, "N", NULL,
      "if the run loses its supermaster, or a rank that it needs, start it again with --resume, up to N times (default "
      "3 if it keeps a journal, else 0)",
      TAKES_INTEGER(struct launch_plan, limits.restarts, 0, RESTARTS_MAX),
      .given = offsetof(struct launch_plan, limits.restarts_given), .not_for = OPTION_STUDY},
-    {"html", 0, "FILE.html", "the name of a file", "write a page about the run when it is over, as `hdss report` does",
+    {"html", 0, "FILE.html", "the name of a file", "write an HTML page about the run at its end, as `hdss report` does",
      TAKES_PATH(struct launch_plan, page.html), .not_for = OPTION_STUDY},
     {"dry-run", 0, NULL, NULL,
      "check the job; print the launch line, the length of the loop and the first three tasks; run nothing",
      TAKES_FLAG(struct launch_plan, dry_run), .not_for = OPTION_STUDY},
-    {"quiet", 'q', NULL, NULL, "print only errors, as --progress never --summary none",
+    {"quiet", 'q', NULL, NULL, "print only errors, like --progress never --summary none",
      TAKES_FLAG(struct launch_plan, quiet), .not_for = OPTION_STUDY},
     {NULL},
 };
 
 static const struct options launch_options = {
     .usage = "hdss run [OPTION]... KERNEL [KEY=VALUE]...",
-    .about = "Runs KERNEL with a supermaster, masters and workers: on one machine as processes that share memory, on "
-             "several "
-             "by mpirun; or by mpirun with workers alone (--dca).",
+    .about = "Runs KERNEL with a supermaster, masters and workers. On one machine they are processes that share "
+             "memory. On several hosts, each host has a launch of its own (--pods) or mpirun starts all "
+             "(--one-launch). With --dca there are only workers.",
     .sections = {{"Launch", launch_place_rows}, {"Run", launch_run_rows}, {"Help", options_common}},
-    .notes =
-        "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
-        "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
-        "A run that loses its supermaster is started again with what its journal says is done (--restarts); iterations "
-        "at which the kernel fails are tried again (--retries).\n"
-        "Ctrl-C (or SIGTERM) drains the run: what runs is finished and kept, nothing begins. Once more ends it at "
-        "once.\n"
-        "With Open MPI a lost worker or master is survived: the line has the options for that (of version 4 --mca "
-        "orte_abort_on_non_zero_status 0 --enable-recovery, of version 5 --enable-recovery --prtemca "
-        "state_base_error_non_zero_exit 0, and on several machines --with-ft ulfm), unless --mpi-args has "
-        "--disable-recovery.\n"
-        "Example:\n"
-        "    hdss run --masters 2 --workers 4 --output m.npy mandelbrot width=2048\n"
-        "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
-        "clean drain.",
+    .notes = "In a job of Slurm, PBS or LSF, the run uses the hosts and cores of that job.\n"
+             "All options that `supermaster --help` shows are accepted as well and go to the supermaster.\n"
+             "A run that loses its supermaster is started again and skips what its journal records as done "
+             "(--restarts). Iterations at which the kernel fails are retried (--retries).\n"
+             "Ctrl-C (or SIGTERM) drains the run: running iterations are finished and kept, and no other begins. A "
+             "second Ctrl-C ends the run at once.\n"
+             "With Open MPI a run survives the loss of a worker or master: the launch line has the options for that "
+             "(version 4: --mca orte_abort_on_non_zero_status 0 --enable-recovery, version 5: --enable-recovery "
+             "--prtemca state_base_error_non_zero_exit 0, and on several machines --with-ft ulfm), unless --mpi-args "
+             "has --disable-recovery.\n"
+             "Example:\n"
+             "    hdss run --masters 2 --workers 4 --output m.npy mandelbrot width=2048\n"
+             "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
+             "clean drain.",
 };
 
 static struct options all_options(void)

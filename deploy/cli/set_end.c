@@ -29,7 +29,7 @@ struct end_request {
 
 #define SET_ROW                                                                                                        \
     {                                                                                                                  \
-        "set", 0, "SET", NULL, "use this set (default: HDSS_SET, that of the batch job, or the only one)",             \
+        "set", 0, "SET", NULL, "use this set (default: HDSS_SET, else the batch job's set, else the only set)",        \
             TAKES_WORD(struct end_request, set), .least = 1                                                            \
     }
 
@@ -43,18 +43,18 @@ static const struct option_row down_rows[] = {SET_ROW, {NULL}};
 
 static const struct options drain_options = {
     .usage = "hdss drain [SET|POD] [--wait]",
-    .about =
-        "Has a set end when all of its jobs are over: it takes no further ones. Returns at once. With a POD, as `hdss "
-        "pods` names them, has that launch leave its set: what runs there is finished, and others compute the rest.",
+    .about = "Makes a set end when all of its jobs are over; the set takes no further jobs. Returns at once. POD is "
+             "one that `hdss pods` lists: that pod leaves its set, after its running iterations are finished, and "
+             "others compute the rest.",
     .sections = {{"Options", drain_rows}, {"Help", options_common}},
 };
 
 static const struct options down_options = {
     .usage = "hdss down [SET]",
-    .about = "Ends a set: jobs that run drain, so that what runs is finished and kept, and no other begins. Returns "
-             "when it has ended.",
+    .about = "Ends a set: running jobs drain, which means that running iterations are finished and kept and no other "
+             "begins. Returns when the set has ended.",
     .sections = {{"Options", down_rows}, {"Help", options_common}},
-    .notes = "`hdss up --resume` goes on with the jobs that are not over.",
+    .notes = "`hdss up --resume` continues the unfinished jobs.",
 };
 
 static int take_set(void *target, const char *word, struct error *error)

@@ -72,29 +72,30 @@ static int take_array(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row submit_rows[] = {
-    {"set", 0, "SET", NULL, "use this set (default: HDSS_SET, that of the batch job, or the only one)",
+    {"set", 0, "SET", NULL, "use this set (default: HDSS_SET, else the batch job's set, else the only set)",
      TAKES_WORD(struct submission_request, set), .least = 1},
-    {"wait", 'w', NULL, NULL, "wait for the end, with the progress and summary of `hdss run`; Ctrl-C cancels the job",
+    {"wait", 'w', NULL, NULL,
+     "wait until the job ends, and print progress and summary like `hdss run`; Ctrl-C cancels the job",
      TAKES_FLAG(struct submission_request, waits)},
-    {"leave", 0, NULL, NULL, "with --wait: let Ctrl-C end the waiting and leave the job",
+    {"leave", 0, NULL, NULL, "with --wait: let Ctrl-C end only the waiting, not the job",
      TAKES_FLAG(struct submission_request, leaves)},
     {"open", 0, NULL, NULL,
-     "let `hdss add` give the job rows or iterations until it is complete. With --wait a job of exec takes the lines "
-     "of standard input, if that is a file or a pipe",
+     "let `hdss add` add rows or iterations to the job. With --wait, a job of exec takes the lines of standard input "
+     "if that is a file or a pipe",
      TAKES_FLAG(struct submission_request, is_open)},
     {"name", 0, "NAME", NULL, "give the job a name that stands for its ID in other commands",
      TAKES_WORD(struct submission_request, name), .least = 1},
     {"priority", 0, "P", "an integer from -1000 to 1000",
-     "begin and compute before all jobs of a lower priority (-1000 to 1000; default 0)", take_priority},
-    {"weight", 0, "X", NULL, "set the share of the workers among jobs of the same priority (default 1)",
+     "begin and compute the job before all jobs of a lower priority (-1000 to 1000; default 0)", take_priority},
+    {"weight", 0, "X", NULL, "give jobs of the same priority workers in proportion to their X (default 1)",
      TAKES_INTEGER(struct submission_request, weight, 1, WEIGHT_MAX)},
-    {"after", 0, "ID", "the ID or the name of a job of the set", "begin when this job is done; may be repeated",
+    {"after", 0, "ID", "the ID or the name of a job of the set", "begin after job ID is done; may be repeated",
      take_after},
     {"array", 0, "FIRST-LAST", "two numbers from 1, as 1-100",
-     "run the command for each of these numbers, which is {} in its words and HDSS_TASK in its environment",
+     "run the command for each of these numbers; {} in its words and HDSS_TASK in its environment are the number",
      take_array},
     {"quiet", 'q', NULL, NULL, "with --wait: print only errors", TAKES_FLAG(struct submission_request, quiet)},
-    {"format", 0, "text|json", NULL, "print the ID, or the job as JSON; with --wait at its end (default text)",
+    {"format", 0, "text|json", NULL, "print the ID, or the job as JSON, with --wait at the job's end (default text)",
      TAKES_CHOICE(struct submission_request, is_json)},
     {NULL},
 };
@@ -106,18 +107,16 @@ static const struct options submit_options = {
              "hdss submit [OPTION]... exec -- COMMAND [WORD]...",
     .about = "Hands a job to a set of daemons that `hdss up` has started, and prints its ID.",
     .sections = {{"Submission", submit_rows}, {"Help", options_common}},
-    .notes =
-        "All options of the job are accepted as well: `supermaster --help` shows them.\n"
-        "The job runs in this folder, with this umask and environment. It is on disk when its ID is printed: `hdss up "
-        "--resume` goes on with it where the set is lost.\n"
-        "Example:\n"
-        "    hdss submit --wait --output m.npy mandelbrot width=2048\n"
-        "    hdss submit ./fit data.csv\n"
-        "    hdss submit exec --timeout 1h ./fit {} ::: *.csv\n"
-        "    seq 100 | hdss submit --open --wait exec command='echo {}'\n"
-        "Exit status: 0 submitted; with --wait that of the job, as of `hdss run`, and 4 where it is left; 1 where it "
-        "is "
-        "not known how the job ended; 2 wrong use.",
+    .notes = "All options that `supermaster --help` shows are accepted as well.\n"
+             "The job runs in the current folder, with the current umask and environment. It is on disk when its ID is "
+             "printed: if the set is lost, `hdss up --resume` continues the job.\n"
+             "Example:\n"
+             "    hdss submit --wait --output m.npy mandelbrot width=2048\n"
+             "    hdss submit ./fit data.csv\n"
+             "    hdss submit exec --timeout 1h ./fit {} ::: *.csv\n"
+             "    seq 100 | hdss submit --open --wait exec command='echo {}'\n"
+             "Exit status: 0 submitted; with --wait that of the job, as of `hdss run`, and 4 if the job is left; 1 if "
+             "it is not known how the job ended; 2 wrong use.",
 };
 
 static struct options all_options(void)

@@ -17,7 +17,7 @@
 
 static const struct options options = {
     .usage = "hdss techniques [NAME]",
-    .about = "Lists the scheduling techniques; with NAME: its rule, source and parameters.",
+    .about = "Lists the scheduling techniques, or shows the rule, source and parameters of technique NAME.",
     .sections = {{"Help", options_common}},
 };
 

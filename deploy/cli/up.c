@@ -83,22 +83,21 @@ static int take_chunk_time(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row up_rows[] = {
-    {"name", 0, "NAME", NULL, "give the set this name (default: HDSS_SET, the ID of the batch job, or main)",
+    {"name", 0, "NAME", NULL, "give the set this name (default: HDSS_SET, else the ID of the batch job, else main)",
      TAKES_WORD(struct up_request, name), .least = 1},
     {"foreground", 0, NULL, NULL, "return only when the set has ended", TAKES_FLAG(struct up_request, foreground)},
     {"until-eof", 0, NULL, NULL,
      "end the set when standard input ends, for a program at the other end of a pipe; implies --foreground",
      TAKES_FLAG(struct up_request, until_eof)},
-    {"idle-timeout", 0, "TIME", DURATION_ACCEPTED, "end the set after so long without a job (default: never)",
-     take_idle},
-    {"jobs-at-once", 0, "N", NULL, "run N jobs at once (default 8)",
+    {"idle-timeout", 0, "TIME", DURATION_ACCEPTED, "end the set after TIME without a job (default: never)", take_idle},
+    {"jobs-at-once", 0, "N", NULL, "run up to N jobs at once (default 8)",
      TAKES_INTEGER(struct up_request, at_once, 1, AT_ONCE_MAX)},
     {"max-chunk-time", 0, "SECONDS", SERVE_CHUNK_TIME_TEXT,
-     "let a chunk keep other jobs waiting for its worker for so long (0.001 to 60 s), then continue it in its turn "
-     "(default 0.01)",
+     "if other jobs wait for a worker, interrupt its chunk after SECONDS (0.001 to 60 s) and continue the chunk in its "
+     "turn (default 0.01)",
      take_chunk_time},
     {"group-by", 0, "node|even", NULL,
-     "let a worker be served by a master of its own node, or deal out workers evenly (default node)",
+     "node: workers and their master share a node. even: all masters serve about equally many workers (default node)",
      TAKES_CHOICE(struct up_request, group_even), .given = offsetof(struct up_request, group_given)},
     {"resume", 0, NULL, NULL, "continue the jobs that an earlier set of this name has left",
      TAKES_FLAG(struct up_request, resumes)},
@@ -110,12 +109,12 @@ static const struct option_row up_rows[] = {
      TAKES_INTEGER(struct up_request, plan.limits.restarts, 0, RESTARTS_MAX),
      .given = offsetof(struct up_request, restarts_given)},
     {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
-     "also answer at a TCP port, to clients with the token of the set. PORT: only for this machine. HOST:PORT: also "
-     "for others, not encrypted (default: no port)",
+     "also answer at a TCP port, but only clients with the set's token. PORT: for this machine. HOST:PORT: also for "
+     "other machines, not encrypted (default: no port)",
      up_take_http},
     {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
-     "let pods join by `hdss join`. local: from this machine. HOST:PORT: also from others, encrypted, with the key in "
-     "the file pods of the folder --state (default: no pods)",
+     "let pods of more workers join by `hdss join`. local: from this machine. HOST:PORT: also from other machines, "
+     "encrypted with the key in the file pods of the folder --state (default: no pods)",
      up_take_listen},
     {"pods-only", 0, NULL, NULL, "with --listen: start no worker here",
      TAKES_FLAG(struct up_request, plan.line_up.has_no_workers)},
@@ -127,7 +126,7 @@ static const struct option_row up_rows[] = {
      "keep the jobs and their output in this folder (default: hdss/NAME in XDG_STATE_HOME or ~/.local/state)",
      TAKES_WORD(struct up_request, state), .least = 1},
     {"dry-run", 0, NULL, NULL, "print the launch line and start nothing", TAKES_FLAG(struct up_request, plan.dry_run)},
-    {"format", 0, "text|json", NULL, "print a line when the set is ready, or JSON (default text)",
+    {"format", 0, "text|json", NULL, "when the set is ready, print a line, or JSON (default text)",
      TAKES_CHOICE(struct up_request, is_json)},
     {NULL},
 };
@@ -136,12 +135,11 @@ _Static_assert(offsetof(struct up_request, plan) == 0, "options of the launch ta
 
 static const struct options up_options = {
     .usage = "hdss up [OPTION]...",
-    .about =
-        "Starts a supermaster, masters and workers once, as a set that takes jobs by `hdss submit`, and returns when "
-        "it is ready.",
+    .about = "Starts a supermaster, masters and workers once, as a set that takes jobs by `hdss submit`, and returns "
+             "when the set is ready.",
     .sections = {{"Set", up_rows}, {"Launch", launch_place_rows}, {"Help", options_common}},
-    .notes = "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
-             "What the daemons themselves say is in the file `log` of the folder --state.\n"
+    .notes = "In a job of Slurm, PBS or LSF, the set uses the hosts and cores of that job.\n"
+             "The daemons write their messages to the file `log` in the folder --state.\n"
              "Example:\n"
              "    hdss up --workers 8\n"
              "    hdss submit --wait mandelbrot width=2048\n"

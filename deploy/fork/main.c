@@ -437,11 +437,10 @@ int main(int argc, char **argv)
         return EXIT_STATUS_FAILED;
     }
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        printf(
-            "Usage: hdss-fork " USAGE
-            "\n\nRuns the ranks as processes of this machine that share memory, as `hdss run` does where all ranks are "
-            "here.\n",
-            LANES_RANKS_MAX);
+        printf("Usage: hdss-fork " USAGE
+               "\n\nRuns the ranks as processes of this machine that share memory, as `hdss run` does if all ranks are "
+               "here.\n",
+               LANES_RANKS_MAX);
         free(contexts);
         return fflush(stdout) == 0 ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED;
     }

@@ -37,8 +37,8 @@ static const struct option_row simulation_rows[] = {
      TAKES_INTEGER(struct simulation, masters, 0, SIMULATION_RANKS_MAX)},
     {"platform", 0, "ranger|cluster|two-speeds|two-sites|FILE",
      "the name of a described platform, also NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or a file",
-     "simulate this machine: a described one, also NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or a file, for "
-     "SimGrid also FILE.xml (default cluster)",
+     "simulate this machine: a built-in one, changed by NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or one from "
+     "FILE, for SimGrid also FILE.xml (default cluster)",
      TAKES_WORD(struct simulation, platform_name), .least = 1, .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "simulate only workers, which cut their chunks themselves: see worker(1)", simulation_take_dca,
@@ -50,15 +50,15 @@ static const struct option_row simulation_rows[] = {
      .given = offsetof(struct simulation, dca_options.node_technique_given)},
     {"break-after", 0, "N", NULL,
      "let rank 0 (with --dca two-sided) or each master (with --masters-compute) look at messages every N iterations "
-     "(default: as many as take about 50 us)",
+     "(default: about every 50 us)",
      TAKES_INTEGER(struct simulation, break_after, 1, SCHED_ITERATIONS_MAX)},
     {"backend", 0, "virtual|simgrid", NULL,
      "use the virtual time of HDSS, or SimGrid's MPI if HDSS was built with it (default virtual)",
      TAKES_CHOICE(struct simulation, backend)},
     {"costs", 0, "FILE|DISTRIBUTION", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
-     "take the costs of iterations from a file (see --record-costs); a distribution, as exponential:mean=100 "
+     "take the costs of iterations from a file (see --record-costs); a distribution, such as exponential:mean=100 "
      "(constant, uniform, normal, exponential, gamma, bimodal, increasing, decreasing, lognormal, pareto, phases); or "
-     "a mixture, as 0.9*normal:mean=10+0.1*pareto:mean=99 (default: the kernel's own model)",
+     "a mixture, such as 0.9*normal:mean=10+0.1*pareto:mean=99 (default: the kernel's own model)",
      TAKES_WORD(struct simulation, costs_name), .least = 1},
     {"recorded-workers", 0, "separate|simulate|ignore", NULL,
      "if the file of --costs names the worker of each line: simulate workers as fast as these (simulate), remove their "
@@ -72,12 +72,12 @@ static const struct option_row simulation_rows[] = {
      "let N busy processes share the core of a worker (0 to 64): one number for all, or one for each",
      TAKES_WORD(struct simulation, load_text)},
     {"slow-nodes", 0, "N:X@S,...", SLOW_ACCEPTED,
-     "make node N X times slower from S seconds after the start on, or with N:X@S-E from S to E",
+     "make node N X times slower from second S on, or with N:X@S-E from second S to second E",
      TAKES_WORD(struct simulation, slow_text)},
-    {"seed", 0, "N", NULL, "shuffle messages that arrive at one moment (default: in a fixed order)",
+    {"seed", 0, "N", NULL, "shuffle messages that arrive at the same time, by seed N (default: a fixed order)",
      TAKES_INTEGER(struct simulation, seed, 1, UINT32_MAX)},
     {"repetitions", 0, "R", NULL,
-     "simulate R such orders, with the seeds N, N + 1 and so on, and show the median run and the range",
+     "simulate R times, with --seed N, N + 1 and so on, and show the median run and the range",
      TAKES_INTEGER(struct simulation, repetitions, 1, SIMULATION_REPETITIONS_MAX)},
     {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "let node N fail S seconds after the start",
      TAKES_WORD(struct simulation, fail_text)},
@@ -87,7 +87,7 @@ static const struct option_row simulation_rows[] = {
     {"jobs", 0, "FILE", "a list of jobs, one a line: TIME [OPTION]... KERNEL [KEY=VALUE]...",
      "simulate a set with the jobs of FILE instead of one job", TAKES_WORD(struct simulation, jobs_path), .least = 1,
      .not_for = OPTION_STUDY},
-    {"jobs-at-once", 0, "N", NULL, "with --jobs: run N jobs at once (default 8)",
+    {"jobs-at-once", 0, "N", NULL, "with --jobs: run up to N jobs at once (default 8)",
      TAKES_INTEGER(struct simulation, jobs_at_once, 1, 1000), .not_for = OPTION_STUDY},
     {"format", 0, "text|json|csv", NULL, "with --jobs: print a table, JSON or CSV (default text)",
      TAKES_CHOICE(struct simulation, format), .given = offsetof(struct simulation, has_format),
@@ -100,10 +100,10 @@ const struct options simulation_own_options = {
              "hdss simulate [OPTION]... --jobs FILE",
     .about =
         "Runs KERNEL on a simulated machine: the same supermaster, masters and workers exchange the same messages, in "
-        "virtual time and in one process, and the iterations take the time that they are said to cost.",
+        "virtual time and in one process. Each iteration takes the time that --costs or the kernel's model says.",
     .sections = {{"Simulation", simulation_rows}, {"Help", options_common}},
-    .notes = "All options of the job are accepted as well: `supermaster --help` shows them. Nothing is computed or "
-             "written but the report; with --output the results' way to the masters takes its time.\n"
+    .notes = "All options that `supermaster --help` shows are accepted as well. No iteration is computed and no result "
+             "is written; with --output, sending results to the masters takes simulated time.\n"
              "Example:\n"
              "    hdss simulate --platform ranger --masters 16 --workers 8192 adjoint n=800\n"
              "    hdss simulate --workers 64 --masters 4 --jobs day.txt\n"

@@ -15,7 +15,7 @@ enum { CELLS, STEPS, RATE };
 static const struct hdss_param params[] = {
     {"cells", HDSS_PARAM_INTEGER, "1000", 1, 1e9, NULL, "cells", "length of the rod"},
     {"steps", HDSS_PARAM_INTEGER, "100", 1, 1e6, NULL, "", "time steps"},
-    {"rate", HDSS_PARAM_REAL, "0.25", 0, 0.5, NULL, "", "part of a difference that goes to either neighbour in a step"},
+    {"rate", HDSS_PARAM_REAL, "0.25", 0, 0.5, NULL, "", "part of a difference that goes to each neighbour in a step"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 

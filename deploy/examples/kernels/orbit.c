@@ -11,8 +11,8 @@ enum { COLUMNS, KEPT, SKIPPED };
 
 static const struct hdss_param params[] = {
     {"columns", HDSS_PARAM_INTEGER, "1000", 1, 1e9, NULL, "", "values of r from 2.5 to 4"},
-    {"kept", HDSS_PARAM_INTEGER, "200", 1, 1e6, NULL, "", "values of x that are kept of each"},
-    {"skipped", HDSS_PARAM_INTEGER, "1000", 0, 1e9, NULL, "", "values of x before them"},
+    {"kept", HDSS_PARAM_INTEGER, "200", 1, 1e6, NULL, "", "values of x that are kept for each r"},
+    {"skipped", HDSS_PARAM_INTEGER, "1000", 0, 1e9, NULL, "", "values of x that are skipped before these"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 

@@ -14,9 +14,9 @@
 enum { POINTS, MOMENTS, SPEED };
 
 static const struct hdss_param params[] = {
-    {"points", HDSS_PARAM_INTEGER, "10000", 1, 1e7, NULL, "", "of the string"},
-    {"moments", HDSS_PARAM_INTEGER, "1000", 1, 1e9, NULL, "", "that are computed"},
-    {"speed", HDSS_PARAM_REAL, "0.5", 0, 1, NULL, "points", "how far a wave comes from one moment to the next"},
+    {"points", HDSS_PARAM_INTEGER, "10000", 1, 1e7, NULL, "", "points of the string"},
+    {"moments", HDSS_PARAM_INTEGER, "1000", 1, 1e9, NULL, "", "moments that are computed"},
+    {"speed", HDSS_PARAM_REAL, "0.5", 0, 1, NULL, "points", "how far a wave travels from one moment to the next"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 
@@ -109,7 +109,7 @@ HDSS_KERNEL(hdss_kernel) = {
     .abi = HDSS_KERNEL_ABI,
     .name = "wave",
     .version = "1",
-    .summary = "a string that swings: each moment depends on the two before",
+    .summary = "a swinging string: each moment depends on the two before it",
     .params = params,
     .describe = describe,
     .open = open_kernel,

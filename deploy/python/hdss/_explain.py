@@ -211,9 +211,9 @@ def _name(text: str) -> str:
 
 COMMAND = Command(
     'explain', 'TRACE.csv|ID',
-    'Says in words who computed what, when, and why there, from the trace of a run, which `--trace FILE.csv` writes. ID is a job of a set that has such a '
+    'Tells in words which worker computed what, when, and why, from the trace that a run with `--trace FILE.csv` writes. ID is a job of a set that has such a '
     'trace.',
-    (Option('iteration', 'tell who computed iteration I, counted from 0, when, and why', 'I', 'an integer from 0 to 2^64', whole, 'i'),
+    (Option('iteration', 'tell which worker computed iteration I, counted from 0, when, and why', 'I', 'an integer from 0 to 2^64', whole, 'i'),
      Option('worker', 'tell what the worker of rank W computed', 'W', 'the rank of a worker', _rank, 'w'),
      Option('chunk', 'with --worker: tell about chunk C of this worker; else about the chunk that scheduling step C cut', 'C', 'an integer from 1',
             _number, 'c'),

@@ -191,9 +191,9 @@ def page(files: Files, name: str) -> List[bytes]:
 
 COMMAND = Command(
     'report', 'FILE...',
-    'Shows a run: who computed what and when, the chunk sizes, the finishing times, what has come about, and the figures of it all in words. FILE is the '
-    'trace of the run, its --report, or both of the same run; the --report of hdss simulate beside these shows what was predicted. The page needs nothing '
-    'but itself and a browser.',
+    'Shows a run: which worker computed what and when, the chunk sizes, the finishing times, events such as losses, and the figures. FILE is the trace of '
+    'the run, its --report, or both of the same run; a --report of hdss simulate beside these shows what was predicted. The page is one file, and needs only '
+    'a browser.',
     (Option('html', 'write a page with charts, figures and tables', 'FILE.html', 'the name of a file'),
      Option('svg', 'write only the Gantt chart, for a paper', 'FILE.svg', 'the name of a file')),
     ('Example:', '    hdss report trace.csv run.json --html run.html\n    hdss report run.json simulated.json --html run.html\n'

@@ -26,19 +26,19 @@ def _folder(path: str) -> str:
 
 COMMAND = Command(
     'study', 'FILE',
-    'Runs the matrix that FILE describes, and makes of it a table of all runs (NAME.csv), a report (NAME.md), its figures for programs (NAME-cells.csv, '
-    'NAME-cells.json) and pictures (NAME-*.svg, NAME-*.png); NAME is that of FILE without its ending. What is in the table is not run again: after Ctrl-C the '
-    'same command goes on.',
+    'Runs the matrix of jobs that FILE describes, and writes a table of all runs (NAME.csv), a report (NAME.md), its figures for programs (NAME-cells.csv, '
+    'NAME-cells.json) and pictures (NAME-*.svg, NAME-*.png). NAME is FILE without its ending. Runs that are in the table are not run again: after Ctrl-C the '
+    'same command continues the study.',
     (Option('folder', "keep the study's files in this folder (default: the current folder)", 'FOLDER', 'a folder that exists', _folder),
-     Option('retry-failed', 'also run again what failed'),
+     Option('retry-failed', 'run again the runs that failed'),
      Option('report-only', 'run nothing: make the report and the pictures of the runs that exist'),
-     Option('dry-run', 'print the lines that are due, in their order, and do nothing')),
-    ('FILE has lines KEY = VALUE ..., and comments behind #. Of these axes all combinations are run; kernel is a line for each kernel with its parameters:',
+     Option('dry-run', 'print the commands of the runs to come, and run nothing')),
+    ('FILE has lines KEY = VALUE ..., and comments after #. All combinations of values of these axes are run; each kernel has a line with its parameters:',
      '    ' + AXIS_NAMES,
-     'and these stand beside them; topology (central, hierarchical, dca-rma, dca-two-sided, dca-node) says more of masters:', '    ' + OTHER_KEYS,
-     'The values of measure, each of which makes tables and pictures:', '    ' + MEASURE_NAMES, 'Example of a FILE:',
+     'These keys are no axes; topology is central, hierarchical, dca-rma, dca-two-sided or dca-node (default: by the number of masters):', '    ' + OTHER_KEYS,
+     'These are the values of measure, each of which makes tables and pictures:', '    ' + MEASURE_NAMES, 'Example of a FILE:',
      '    kernel = mandelbrot width=1024 height=1024\n    technique = dtss dfss dgss\n    masters = 0 1 2\n    workers = 1 2 4\n    repetitions = 3',
-     'Exit status: 0 done, 1 failed, 2 wrong use, 3 done and some of the runs failed, 4 stopped by a signal.'),
+     'Exit status: 0 done, 1 failed, 2 wrong use, 3 done but some runs failed, 4 stopped by a signal.'),
     any_file, '[OPTION]... FILE')
 
 

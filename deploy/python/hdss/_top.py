@@ -353,13 +353,13 @@ def _interval(text: str) -> float:
 
 COMMAND = Command(
     'top', '[SET|ID]',
-    'Shows your runs and sets on this machine as they go on: jobs with rate and expected end, and of a job its workers by node, its imbalance, what takes '
-    'longest, and what was lost.',
+    'Shows your runs and sets on this machine as they go on: jobs with rate and expected end, and for one job its workers by node, its imbalance, what '
+    'takes longest, and what was lost.',
     (Option('once', 'print one page as plain text and end'),
-     Option('interval', 'look again after so many seconds (0.1 to 3600; default 1)', 'SECONDS', '0.1 to 3600', _interval),
+     Option('interval', 'look again after SECONDS (0.1 to 3600; default 1)', 'SECONDS', '0.1 to 3600', _interval),
      Option('all', 'also list jobs that are over and, in a job, all workers')),
-    ('SET is one of `hdss jobs`, of which the jobs are shown; ID is that of a job, which is looked into: NAME/3 or 3 of a set, run-PID of a run.',
-     'Keys: arrows, j and k select, Enter looks into a job, q and Esc go back, s sorts, a shows all, c cancels, ? tells of them; q in the list quits.'),
+    ('SET is a set that `hdss jobs` lists; the screen shows its jobs. ID is one job to look into: NAME/3 or 3 of a set, run-PID of a run.',
+     'Keys: arrows, j and k select, Enter looks into a job, q and Esc go back, s sorts, a shows all, c cancels, ? lists the keys; q in the list quits.'),
     sessions_and_jobs)
 
 

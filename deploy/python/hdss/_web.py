@@ -383,15 +383,15 @@ def _way(text: str) -> str:
 
 COMMAND = Command(
     'page', '[SET|ID]',
-    'Shows a run or set in a browser as it goes on: its jobs with rate and expected end, and of a job its workers by node, its rate, '
+    'Shows a run or set in a browser as it goes on: its jobs with rate and expected end, and for one job its workers by node, its rate, '
     'and what was lost. The page is served until Ctrl-C.',
     (Option('port', 'serve the page at this port of 127.0.0.1 (0 to 65535; default 0, any free one)', 'PORT', '0 to 65535', _port),
      Option('open', 'auto: open the page by xdg-open if there is a display and standard output is a terminal. no: only print the address (default auto)',
             'auto|no', 'auto or no', _way)),
-    ('SET is one of `hdss jobs`; ID is that of a job, which the page begins with: NAME/3 or 3 of a set, run-PID of a run. Without it the only set, or else '
-     'the only run, is meant.',
-     "The address has a token behind its '#': whoever has it can look at the session from this machine, and change nothing. On another machine have ssh "
-     'carry the port, as the second line says, and open the same address there.'),
+    ('SET is a set that `hdss jobs` lists. ID is the job that the page begins with: NAME/3 or 3 of a set, run-PID of a run. Without either the page shows the '
+     'only set, or else the only run.',
+     "The address has a token after its '#': with the token, one can look at the session from this machine, and change nothing. On another machine, let ssh "
+     'carry the port, as the second line of output says, and open the same address there.'),
     sessions_and_jobs)
 
 

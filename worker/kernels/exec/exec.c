@@ -56,48 +56,50 @@ enum inherit { INHERIT_NOTHING, INHERIT_MPI, INHERIT_CORES, INHERIT_ALL };
 
 static const struct hdss_param params[] = {
     [TASKS] = {"tasks", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
-               "file with a command line for each task; empty lines and those that begin with # are none"},
+               "file with a command line for each task; empty lines and lines that begin with # are skipped"},
     [COMMAND] = {"command", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
-                 "the command line of all tasks, instead of tasks=; goes with count=, table= or list="},
+                 "the command line of all tasks, instead of tasks=; for use with count=, table= or list="},
     [COUNT] = {"count", HDSS_PARAM_INTEGER, "-1", -1, 1e15, NULL, "",
-               "with command=: tasks; -1: one, or one for each row of the table"},
+               "with command=: the number of tasks; -1: one, or one for each row of the table"},
     [TABLE] = {"table", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
-               "TSV file, or CSV where its name ends so, with a row for each task"},
+               "TSV file, or CSV file if its name ends in .csv, with a row for each task"},
     [HEADER] = {"header", HDSS_PARAM_CHOICE, "auto", 0, 0, "auto|yes|no", "",
-                "the table's first line names the columns; auto: yes, and refused where that line looks like a row"},
+                "whether the table's first line names the columns; auto: yes, but a first line that looks like a row "
+                "is refused"},
     [LIST] = {"list", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
-              "rows as hdss exec writes them, one for each task; without command= each row is a command line"},
+              "file of rows as hdss exec writes them, one for each task; without command= each row is a command line"},
     [FOLLOW] = {"follow", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "",
                 "rows may be added to the list while tasks run, until its last line is \\."},
     [SHELL] = {"shell", HDSS_PARAM_TEXT, "auto", 0, 0, NULL, "",
-               "which lines a shell reads: auto: those with pipes, variables and the like; yes, no: each, none; or the "
-               "name of a shell, which reads each"},
+               "which lines a shell runs; auto: lines with pipes, variables and the like; yes: all; no: none; or the "
+               "name of a shell that runs all lines"},
     [WORKDIR] = {"workdir", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
-                 "folder that tasks run in; {..} is put in as in the command"},
+                 "folder that tasks run in; {..} is replaced as in the command"},
     [ENV] = {"env", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
              "NAME,NAME2=VALUE,..: variables that tasks have besides those of their worker"},
-    [CORES] = {"cores", HDSS_PARAM_INTEGER, "0", 0, 1e6, NULL, "",
-               "cores of its node that a task takes; 0: 1, and none are counted unless some task says how many"},
+    [CORES] =
+        {"cores", HDSS_PARAM_INTEGER, "0", 0, 1e6, NULL, "",
+         "cores of the node that a task takes; 0: 1 if other tasks say how many they take, else cores are not counted"},
     [MEMORY] = {"memory", HDSS_PARAM_TEXT, "", 0, 0, NULL, "bytes",
-                "memory of its node that a task takes, and the most that each of its processes can have: 512M, 2G"},
-    [GPUS] = {"gpus", HDSS_PARAM_INTEGER, "0", 0, 64, NULL, "", "GPUs of its node that a task has for itself"},
+                "memory of the node that a task takes, and the limit for each process of the task, such as 512M or 2G"},
+    [GPUS] = {"gpus", HDSS_PARAM_INTEGER, "0", 0, 64, NULL, "", "GPUs of the node that a task has for itself"},
     [KEEP] = {"keep", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
-              "folder in which each task's output and errors become files of their own, NUMBER.out and NUMBER.err"},
-    [LIVE] = {"live", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
-              "folder in which workers show whole lines of their tasks while these run, as hdss exec --line-buffer "
-              "reads them; not with keep="},
-    [SPILL] =
-        {"spill", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
-         "folder in which output and errors of more than 16 MiB become files, NUMBER.out and NUMBER.err, as hdss exec "
-         "reads them; not with keep="},
+              "folder for the output and the errors of each task, in files NUMBER.out and NUMBER.err"},
+    [LIVE] =
+        {"live", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
+         "folder to which workers write whole lines of running tasks, for hdss exec --line-buffer; not with keep="},
+    [SPILL] = {"spill", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
+               "folder for output and errors of more than 16 MiB, in files NUMBER.out and NUMBER.err, for hdss exec; "
+               "not with keep="},
     [TIMEOUT] = {"timeout", HDSS_PARAM_REAL, "0", 0, 1e7, NULL, "s",
-                 "a task that runs longer is ended with its process group; 0: it may run as long as it likes"},
-    [RETRIES] = {"retries", HDSS_PARAM_INTEGER, "0", 0, 1000, NULL, "", "times that a task that fails is run again"},
+                 "a task that runs longer is ended with its process group; 0: no limit"},
+    [RETRIES] = {"retries", HDSS_PARAM_INTEGER, "0", 0, 1000, NULL, "", "how many times a failed task is run again"},
     [MAX_OUTPUT] = {"max_output", HDSS_PARAM_INTEGER, "-1", -1, 1 << 29, NULL, "bytes",
-                    "what is kept of a task's output, and of its errors; the rest is dropped, with a note among the "
-                    "errors; -1: 64 MiB, with spill= all, and a task that writes more has failed"},
+                    "how much of a task's output, and of its errors, is kept; the rest is dropped, with a note among "
+                    "the errors; -1: 64 MiB, or all with spill=, and a task that writes more has failed"},
     [INHERIT] = {"inherit", HDSS_PARAM_CHOICE, "nothing", 0, 0, "nothing|mpi|cores|all", "",
-                 "what tasks have of their worker: the variables of the MPI launcher, the cores it is bound to"},
+                 "what tasks inherit from their worker: the variables of the MPI launcher, the cores that the worker "
+                 "is bound to, or both (all)"},
     {NULL},
 };
 
@@ -1028,7 +1030,7 @@ const struct hdss_kernel exec_kernel = {
     .abi = HDSS_KERNEL_ABI,
     .name = "exec",
     .version = "1",
-    .summary = "command lines, one a task: from a file, or one for all",
+    .summary = "command lines: one for each task from a file, or one for all tasks",
     .params = params,
     .describe = exec_kernel_describe,
     .check = exec_kernel_check,

@@ -286,7 +286,7 @@ static int python_take_params(void)
         struct hdss_param *param = &python.params[python.param_count++];
         *param = (struct hdss_param){.name = strdup(name), .fallback = strdup(fallback), .unit = "", .summary = kind};
         take_kind(param, kind);
-        param->summary = "of the function";
+        param->summary = "argument of the function";
     }
     Py_XDECREF(list);
     return PyErr_Occurred() != NULL ? -1 : 0;

@@ -166,7 +166,7 @@ static int take_technique_params(struct python_technique *technique)
         if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sss", &name, &kind, &fallback))
             break;
         technique->params[i] = (struct hdss_technique_param){
-            .name = strdup(name), .fallback = strdup(fallback), .summary = "of the class"};
+            .name = strdup(name), .fallback = strdup(fallback), .summary = "argument of the class"};
         take_technique_kind(&technique->params[i], kind);
     }
     Py_XDECREF(list);

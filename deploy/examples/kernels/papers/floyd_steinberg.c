@@ -26,9 +26,11 @@ enum param { FILE_NAME, WIDTH, HEIGHT };
 
 static const struct hdss_param params[] = {
     [FILE_NAME] = {"file", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
-                   "the picture: PGM, PPM or PNG; none: one that is generated"},
-    [WIDTH] = {"width", HDSS_PARAM_INTEGER, "2048", 1, IMAGE_SIDE_MAX, NULL, "pixels", "of the generated picture"},
-    [HEIGHT] = {"height", HDSS_PARAM_INTEGER, "2048", 1, IMAGE_SIDE_MAX, NULL, "pixels", "of the generated picture"},
+                   "the picture, as PGM, PPM or PNG; without a file: a generated picture"},
+    [WIDTH] = {"width", HDSS_PARAM_INTEGER, "2048", 1, IMAGE_SIDE_MAX, NULL, "pixels",
+               "width of the generated picture"},
+    [HEIGHT] = {"height", HDSS_PARAM_INTEGER, "2048", 1, IMAGE_SIDE_MAX, NULL, "pixels",
+                "height of the generated picture"},
     {NULL},
 };
 
@@ -265,7 +267,7 @@ HDSS_KERNEL(hdss_kernel) = {
     .abi = HDSS_KERNEL_ABI,
     .name = "floyd-steinberg",
     .version = "1",
-    .summary = "error-diffusion dithering of a picture: each row depends on the one before",
+    .summary = "error-diffusion dithering of a picture: each row depends on the row before it",
     .params = params,
     .describe = floyd_steinberg_describe,
     .check = floyd_steinberg_check,

@@ -28,7 +28,7 @@ enum array { ZA, ZR, ZB, ZU, ZV, ZZ };
 
 static const struct hdss_param params[] = {
     [SWEEPS] = {"l", HDSS_PARAM_INTEGER, "2000", 1, 1e9, NULL, "",
-                "sweeps: the iterations, along which chunks are cut"},
+                "sweeps, which are the iterations that chunks are cut from"},
     [COLUMNS] = {"k", HDSS_PARAM_INTEGER, "2000", 1, 1 << 24, NULL, "",
                  "columns of the plane, along which workers synchronize"},
     {NULL},
@@ -166,7 +166,7 @@ HDSS_KERNEL(hdss_kernel) = {
     .abi = HDSS_KERNEL_ABI,
     .name = "hydro",
     .version = "1",
-    .summary = "two-dimensional hydrodynamics, Livermore loop 23: each sweep depends on the one before",
+    .summary = "two-dimensional hydrodynamics, Livermore loop 23: each sweep depends on the sweep before it",
     .params = params,
     .describe = hydro_describe,
     .open = hydro_open_instance,

@@ -32,10 +32,11 @@ enum scheduled { SCHEDULED_ALL, SCHEDULED_GRAVITY };
 #define END_TIME_MAX       100
 
 static const struct hdss_param params[] = {
-    [PARTICLES] = {"particles", HDSS_PARAM_INTEGER, "2000", 100, PARTICLES_MAX, NULL, "", "of the gas, of equal mass"},
+    [PARTICLES] = {"particles", HDSS_PARAM_INTEGER, "2000", 100, PARTICLES_MAX, NULL, "",
+                   "particles of the gas, of equal mass"},
     [STEPS] = {"steps", HDSS_PARAM_INTEGER, "500", 1, STEPS_MAX, NULL, "", "time steps, all of the same length"},
     [END_TIME] = {"end_time", HDSS_PARAM_REAL, "3", 1e-6, END_TIME_MAX, NULL, "",
-                  "where the last step ends; with G = M = R = 1 the bounce is at about 1"},
+                  "time at which the last step ends; with G = M = R = 1 the bounce is at about 1"},
     [THETA] = {"theta", HDSS_PARAM_REAL, "0.5", 0, 1.5, NULL, "",
                "opening angle of the octree: smaller is more exact; 0: all pairs"},
     [NEIGHBOURS] = {"neighbours", HDSS_PARAM_REAL, TEXT(NEIGHBOURS_DEFAULT), 40, 150, NULL, "",

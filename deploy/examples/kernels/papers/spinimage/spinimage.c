@@ -24,16 +24,16 @@ enum param { FILE_NAME, POINTS, IMAGES, IMAGE_WIDTH, BIN_SIZE, SUPPORT_ANGLE };
 
 static const struct hdss_param params[] = {
     [FILE_NAME] = {"file", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
-                   "points with normals, or a mesh: OFF, OBJ or PLY; none: a torus with bumps"},
+                   "points with normals, or a mesh, as OFF, OBJ or PLY; without a file: a torus with bumps"},
     [POINTS] = {"points", HDSS_PARAM_INTEGER, "100000", 1, POINTS_MAX, NULL, "", "points on the torus, without file="},
     [IMAGES] = {"images", HDSS_PARAM_INTEGER, "0", 0, POINTS_MAX, NULL, "",
-                "iterations, each the image of another point; 0: of all, but at most 10000"},
+                "number of images, each of another point; 0: of all points, but at most 10000"},
     [IMAGE_WIDTH] = {"image_width", HDSS_PARAM_INTEGER, "32", 1, SPIN_WIDTH_MAX, NULL, "cells",
                      "width and height of an image"},
     [BIN_SIZE] = {"bin_size", HDSS_PARAM_REAL, "0", 0, 1e9, NULL, "",
                   "side of a cell, in the points' unit; 0: the longest side of their box is one image wide"},
     [SUPPORT_ANGLE] = {"support_angle", HDSS_PARAM_REAL, "60", 0, 180, NULL, "degrees",
-                       "points count whose normal is that close to the image's; 180: all"},
+                       "largest angle between the normals of the image and of a point that counts; 180: all count"},
     {NULL},
 };
 
