@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A carrier transports messages between the ranks of a launch. It is a table of functions, so that a program can use an
- * MPI library without being linked with it. carrier_mpi.c implements the table for MPI and is compiled into one module
- * per library; a rank loads the module for the launcher that started it (load.c). Programs linked with MPI contain the
- * table (linked.c). Ranks that share memory have a carrier of their own (common/mpi/local_carrier.c).
+/* A carrier transports messages between the ranks of a launch. It is a table of functions, so a program can use an MPI
+ * library without being linked with it. carrier_mpi.c implements the table for MPI, and is compiled into one module per
+ * library. A rank loads the module for the launcher that started it (load.c). Programs that are linked with MPI contain
+ * the table (linked.c). Ranks that share memory have a carrier of their own (common/mpi/local_carrier.c).
  *
  * Communicators, requests and windows are opaque integers; 0 means none. A message is an array of bytes. */
 #pragma once
@@ -21,11 +21,12 @@ typedef uintptr_t carrier_comm, carrier_request, carrier_window;
 
 enum carrier_level { CARRIER_SINGLE, CARRIER_FUNNELED, CARRIER_SERIALIZED, CARRIER_MULTIPLE };
 
-/* Without heed_losses() an MPI error ends the rank, so no function returns it. */
+/* Results of operations. Before heed_losses() is called, an MPI error ends the rank, and every result is CARRIER_DONE.
+ */
 enum carrier_result {
     CARRIER_DONE,
     CARRIER_LOST,
-    CARRIER_PENDING, /* a rank has failed; this receive, which accepts any sender, is still active */
+    CARRIER_PENDING, /* a rank has failed; this receive accepts any sender and is still active */
     CARRIER_ERROR,
 };
 
@@ -47,15 +48,16 @@ struct carrier {
     int (*ranks)(carrier_comm comm);
     carrier_comm (*duplicate)(carrier_comm comm);
     carrier_comm (*split)(carrier_comm comm, int colour, int key);
-    void (*release_comm)(carrier_comm *comm); /* sets `*comm` to 0, as the other release and close functions do */
+    /* sets `*comm` to 0; so do the other release and close functions with their arguments */
+    void (*release_comm)(carrier_comm *comm);
 
     void (*send)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*isend)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*irecv)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     carrier_request (*recv_init)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     void (*start)(carrier_request request);
-    /* A request of 0 counts as finished. Sets a finished request to 0 unless it is from recv_init(). Fills `status`
-     * (may be NULL) for a finished receive. */
+    /* Tests whether a request is finished. A request of 0 counts as finished. Sets a finished request to 0, unless it
+     * is from recv_init(). If the request is a finished receive, fills `status` (may be NULL). */
     enum carrier_result (*test)(carrier_request *request, bool *is_over, struct carrier_status *status);
     bool (*is_over)(carrier_request request);
     void (*wait)(carrier_request *request);
@@ -70,30 +72,32 @@ struct carrier {
     void (*allgather)(carrier_comm comm, const void *own, size_t bytes, void *all);
     uint64_t (*max)(carrier_comm comm, uint64_t own);
 
-    /* Opening and closing are collective. The window is an array of 64-bit words in the memory of rank 0, initially
-     * zero. */
+    /* Opening and closing are collective. The window is an array of 64-bit words in the memory of rank 0. All words are
+     * 0 at first. */
     carrier_window (*open_window)(carrier_comm comm, size_t words);
     void (*close_window)(carrier_window *window);
     uint64_t (*fetch_add)(carrier_window window, size_t word, uint64_t amount);
-    /* Each 64-bit word is transferred atomically, several words are not. */
+    /* Each 64-bit word is transferred atomically. Several words together are not. */
     void (*put_words)(carrier_window window, size_t first, const void *words, size_t count);
     void (*get_words)(carrier_window window, size_t first, void *words, size_t count);
-    /* Sharing and unsharing are collective. The first rank allocates the memory, which is page-aligned in all ranks. */
+    /* Sharing and unsharing are collective. The first rank allocates the memory. The memory is page-aligned in all
+     * ranks. */
     void *(*share_memory)(carrier_comm comm, size_t bytes, carrier_window *memory);
     void (*unshare_memory)(carrier_window *memory);
 
     void (*heed_losses)(carrier_comm comm);
-    /* Ranks that have failed are numbered in order of detection. Writes to `ranks` at most `room` of them, from number
-     * `known` on, and acknowledges them, so that receives from any rank continue. Returns how many it has written. */
+    /* Failed ranks are numbered in the order in which they are detected. Writes those from number `known` on to
+     * `ranks`, at most `room` of them, and returns how many it has written. Acknowledges these failures, so that
+     * receives from any rank continue. */
     int (*next_losses)(carrier_comm comm, int known, int *ranks, int room);
 };
 
-/* The carrier of this rank; NULL before the rank joins its launch. */
+/* The carrier of this rank. It is NULL before the rank joins its launch. */
 extern const struct carrier *carrier;
 
 extern const struct carrier hdss_carrier;
 
-/* Ends a persistent or pending receive. Its buffer is not written to afterwards. */
+/* Ends a persistent or pending receive. After that, nothing writes to its buffer. */
 static inline void carrier_end_receive(carrier_request *request)
 {
     carrier->cancel(*request);

@@ -170,8 +170,8 @@ static void release(carrier_request *request)
     *request = 0;
 }
 
-/* Lets MPI make progress by probing for a message from this rank to itself. No such message exists; a probe that found
- * a message would return before MPI makes progress. */
+/* Lets MPI make progress, by a probe for a message from this rank to itself. There is never such a message. If there
+ * were one, the probe would find it and return before MPI makes progress. */
 static void progress(carrier_comm comm, int self)
 {
     int any;
@@ -288,7 +288,7 @@ static void heed_losses(carrier_comm comm)
     MPI_Comm_set_errhandler(carrier_comm_of(comm), MPI_ERRORS_RETURN);
 }
 
-/* In MPI's group of failed ranks, earlier failures keep their positions and later failures are appended. */
+/* MPI appends later failures to its group of failed ranks. Earlier failures keep their positions. */
 static int next_losses(carrier_comm comm, int known, int *ranks, int room)
 {
     MPI_Comm own = carrier_comm_of(comm);

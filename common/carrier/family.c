@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, modules and packages of MPI libraries. Carriers are modules, so that one build of HDSS works with each library
+/* Names, modules and packages of MPI libraries. Each carrier is a module, so one build of HDSS works with every library
  * and without any. */
 #include "common/carrier/family.h"
 

@@ -25,19 +25,20 @@ const char *family_name(enum mpi_family family);
 /* `path` has PATH_MAX + NAME_MAX bytes. Returns false if the module is missing. */
 bool family_find_carrier(enum mpi_family family, char *path);
 
-/* Is there a carrier for ranks of this launcher? If the launcher is unknown, for example a script, any installed
+/* Is there a carrier for ranks of this launcher? If the launcher is unknown (for example a script), any installed
  * carrier will do. */
 bool family_is_carried(enum mpi_family family);
 
-/* If the launcher is unknown, chooses the library: the build's default, otherwise one with an installed carrier.
- * Returns false if no carrier is installed. */
+/* Chooses the library if the launcher is unknown: the build's default library, or else a library whose carrier is
+ * installed. Returns false if no carrier is installed. */
 bool family_take_default(enum mpi_family *family);
 
-/* Returns the version of the family's library at build time, such as "4.1.4"; NULL if it was not found. */
+/* Returns the version that the family's library had at build time, such as "4.1.4". Returns NULL if the library was not
+ * found then. */
 const char *family_built_version(enum mpi_family family);
 
 void family_list_carriers(char text[CARRIERS_TEXT_MAX]);
 
-/* Returns the name of the package with the family's carrier; for MPI_FAMILY_UNKNOWN, the names of all packages with
- * carriers. */
+/* Returns the name of the package that has the family's carrier. For MPI_FAMILY_UNKNOWN, returns the names of all
+ * packages with carriers. */
 const char *family_package(enum mpi_family family);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the carrier of the MPI library whose launcher started this process, detected from the environment. A process
- * without a launcher is a launch of one rank and uses the default library. */
+/* Loads the carrier of the MPI library whose launcher started this process. The environment shows which launcher that
+ * was. A process without a launcher is a launch of one rank, and uses the default library. */
 #include "common/carrier/load.h"
 
 #include "common/carrier/carrier.h"
@@ -12,8 +12,8 @@
 
 const struct carrier *carrier;
 
-/* Environment variables that launchers set for ranks. The launchers with `serves_others`, such as srun, can start ranks
- * of several MPI libraries: if the carrier of the library in this table is missing, the default carrier is tried. */
+/* Environment variables that launchers set for ranks. A launcher with `serves_others`, such as srun, can start ranks of
+ * several MPI libraries. If the carrier of its library in this table is missing, the default carrier is tried. */
 static const struct {
     const char *variable, *launcher;
     enum mpi_family family;

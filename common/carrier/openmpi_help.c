@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Help texts of Open MPI. In version 4 a rank sends each text to mpirun and waits in MPI until mpirun has received it.
- * After the loss of a node mpirun may not receive texts any more, so a rank that lost a connection to the node would
- * hang, for example the supermaster.
+ * After the loss of a node, mpirun may not receive texts any more. A rank that has lost its connection to the node,
+ * such as the supermaster, would then wait forever.
  *
  * Open MPI prints help texts through a function pointer (opal/util/show_help.h in its sources). This file redirects the
- * pointer, so that each text is printed to standard error, once. Texts about connections are dropped: HDSS reports each
- * loss itself, and mpirun 4, with the options that `hdss run` gives it, would not print these texts either. */
+ * pointer. Each text is then printed to standard error once. Texts about connections are dropped: HDSS reports each
+ * loss itself. With the options that `hdss run` gives it, mpirun 4 would not print them either. */
 #include "common/carrier/openmpi_help.h"
 
 #include <mpi.h>
@@ -39,7 +39,8 @@ static bool is_told(const char *topic)
     return false;
 }
 
-/* The third parameter is really a bool, for which C has no va_start(): only one byte of the int is valid. */
+/* The third parameter is really a bool, but va_start() must not follow a bool parameter in C. So it is declared as int,
+ * and only one byte of it is valid. */
 static int print_help(const char *file, const char *topic, int with_head, ...)
 {
     va_list values;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversion between the integers of carrier.h and MPI handles, which are ints or pointers. */
+/* Conversion between the integers of carrier.h and MPI handles. A handle is an int or a pointer. */
 #pragma once
 
 #include "common/carrier/carrier.h"

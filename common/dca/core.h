@@ -6,14 +6,14 @@
  *     position   The scheduling step alone fixes the place and size of the chunk, by a closed form.
  *                A draw takes one fetch-and-add.
  *     step       The step fixes the size of the chunk. A second fetch-and-add, on the number of the first undrawn
- *                iteration, fixes its place, as in [RMA]. Used for closed forms with weights, for wf and the
- *                variants that learn its weights (awf-b, awf-d), and on request for any closed form.
+ *                iteration, fixes its place, as in [RMA]. Used for closed forms with weights, for wf, and for the
+ *                variants of wf that learn the weights (awf-b, awf-d). Used for any closed form on request.
  *     remaining  The worker reads the remaining work, and calculates the size of the chunk from it.
  *                Used for dtss, dfss, dgss, awf-c, awf-e, and af ([DCA] section 4).
  *
- * Invariants: counters only grow; each iteration is drawn by exactly one rank; a rank that draws beyond the end draws
- * no more. So each rank adds to a counter at most once after the end of the loop is reached and once to stop the run,
- * and with N P <= DCA_SPAN no counter overflows. The code is pure: the transport owns the counters. */
+ * Invariants: counters only grow. Each iteration is drawn by exactly one rank. A rank that draws beyond the end draws
+ * no more. So after the end of the loop is reached, each rank adds to a counter at most once, and at most once more to
+ * stop the run. With N P <= DCA_SPAN no counter overflows. The code is pure: the transport owns the counters. */
 #pragma once
 
 #include "common/sched/bounds.h"
@@ -29,49 +29,54 @@ enum dca_counter {
     DCA_COUNTERS,
 };
 
-/* Limit of N P, the number of iterations times the number of ranks. A counter must hold in 64 bits: N, what each of the
- * P ranks adds beyond N, and the `stop` that each rank may add. */
+/* Limit of N P, the number of iterations times the number of ranks. A 64-bit counter must not overflow. It can reach
+ * the sum of N, what each of the P ranks adds beyond N, and the `stop` that each rank may add. */
 #define DCA_SPAN (UINT64_C(1) << 61)
 
 struct dca_measured {
     uint64_t chunks, iterations, compute_ns;
     uint64_t wait_ns;
-    uint64_t freedom; /* sum of m - 1 over all chunks; a chunk is timed in m pieces */
-    double squares;   /* sum of (m - 1) s^2 over all chunks, in ns^2; s: `deviation_ns` of a chunk */
-    /* checksum of the other members: a reader ignores a record that changed while it was read */
+    uint64_t freedom; /* if a chunk is timed in m pieces: sum of m - 1 over all chunks */
+    /* if a chunk is timed in m pieces and s is its `deviation_ns`: sum of (m - 1) s^2 over all chunks, in ns^2 */
+    double squares;
+    /* checksum of the other members; if it is wrong, the record changed while it was read, and is ignored */
     uint64_t check;
 };
 
 struct dca_config {
     const struct sched_spec *technique;
-    struct sched_config sched; /* its powers are those that the technique uses, borrowed during dca_init() only */
-    bool two_counters;         /* draw by step even if drawing by position is possible */
+    /* its member `powers` has the powers that the technique uses; borrowed during dca_init() only */
+    struct sched_config sched;
+    bool two_counters; /* draw by step even if drawing by position is possible */
 };
 
 struct dca_core {
     enum dca_way way;
-    struct sched sched;   /* owned; for wf, awf-b and awf-d this is fac2, whose chunks are multiplied by the weights */
-    struct sched weights; /* the technique that learns the weights, if drawn by step; owned; otherwise zeros */
+    /* If the technique is wf, awf-b or awf-d, this is fac2: the weights multiply the chunks of fac2. Owned. */
+    struct sched sched;
+    /* the technique that learns the weights, if chunks are drawn by step; otherwise zeros; owned */
+    struct sched weights;
     struct sched_bounds bounds;
     bool weighted;
-    /* by step with weights: variant=paper, so no fraction is carried to the next chunk, and chunks beyond the closed
-     * form's steps are not enlarged */
+    /* True if variant=paper is given, and chunks are drawn by step and weighted. Then no fraction is carried to the
+     * next chunk. Chunks after the last step of the closed form are not enlarged. */
     bool to_the_letter;
     bool rounds_up;
-    double power_sum; /* wf: sum of the powers of all workers; 0: a worker's weight is its power */
+    /* if the technique is wf or learns the weights of wf: sum of the given powers; 0: a worker's weight is its power */
+    double power_sum;
     uint64_t iterations;
-    uint64_t stop; /* the amount added to a counter to end the run; at least 2 N */
-    /* [workers] `known`: the records learned so far; `fresh`: the latest published records; owned; NULL if the
-     * technique does not learn */
+    uint64_t stop; /* to end the run, a rank adds this to a counter; at least 2 N */
+    /* [workers] `known`: for each worker, the record from which the technique learned last. `fresh`: the records that
+     * were read last. Owned; NULL if the technique does not learn. */
     struct dca_measured *known, *fresh;
 };
 
-/* Fails if the technique cannot run with DCA or its parameters are wrong; `core` then owns nothing. */
+/* Fails if the technique cannot run with DCA, or if its parameters are wrong. In that case `core` owns nothing. */
 int dca_init(struct dca_core *core, const struct dca_config *config, struct error *error);
 void dca_fini(struct dca_core *core);
 
-/* Returns the weight of a worker's chunks from its `power` (1 if none is given). 0: chunks are not weighted, or not
- * drawn by step. */
+/* Returns the weight of a worker's chunks. `power`: the given power of the worker, or 1. Returns 0 if chunks are not
+ * weighted, or not drawn by step. */
 double dca_weight(const struct dca_core *core, double power);
 
 static inline bool dca_draw_step(const struct dca_core *core, uint64_t step, struct range *chunk)
@@ -89,7 +94,7 @@ void dca_learn(struct dca_core *core);
 void dca_seal(struct dca_measured *measured);
 
 /* Returns a lower bound of the number of drawn iterations. `counter`: the value of the counter that dca_first_counter()
- * names. */
+ * returns. */
 uint64_t dca_drawn(const struct dca_core *core, uint64_t counter);
 enum dca_counter dca_first_counter(const struct dca_core *core);
 

@@ -2,8 +2,8 @@
 /* The lock-free queue of a node: see core_queue.h. */
 #include "common/dca/core_queue.h"
 
-/* Bits of the scheduling step in the head. A big chunk with more iterations is split, so the step never overflows into
- * the epoch. */
+/* How many bits of the head are the scheduling step. A big chunk with too many iterations is split, so the step never
+ * overflows into the epoch. */
 #define STEP_BITS 40
 #define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)
 #define REFILLING STEP_MASK
@@ -58,22 +58,24 @@ static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64
     return 0;
 }
 
-/* If the head is in another epoch than the view, or is REFILLING, the view may mix the old and the new description. */
+/* Can the view be used? If the head is REFILLING, or in another epoch than the view, the view may mix the old and the
+ * new description. */
 static bool is_sound(const struct dca_view *view, uint64_t head)
 {
     return head >> STEP_BITS == view->epoch && (head & STEP_MASK) <= PIECE_MAX;
 }
 
-/* Returns the step that the head gets with the last chunk of a big chunk: DRAINED if big chunks come only from givers
- * and no rest is left, otherwise `wet`. The description of the big chunk does not change before this draw. */
+/* Returns the step of the head after the last chunk of a big chunk is drawn. It is DRAINED if big chunks come only from
+ * givers and no rest is left. Otherwise it is `wet`. The description of the big chunk does not change before that draw.
+ */
 static uint64_t dca_queue_step_behind(const struct dca_queue *queue, uint64_t wet)
 {
     bool dry = atomic_load(&queue->dry) != 0 && atomic_load(&queue->rest_count) == 0;
     return dry ? DRAINED : wet;
 }
 
-/* Called after a worker has found the queue drained. The last worker to become hungry ends the queue: the queue is
- * still drained then (see core_queue.h), or another worker has just ended it. */
+/* Called after a worker has found the queue drained. The last worker that becomes hungry ends the queue. At that time
+ * the queue is still drained (see core_queue.h), or another worker has just ended it. */
 static enum dca_drawn dca_queue_hunger(struct dca_queue *queue, unsigned workers)
 {
     atomic_store(&queue->wanted, 1);

@@ -10,8 +10,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Always inlined, so that an action stays in registers: a draw takes 20 ns longer if the action passes through
- * memory. */
+/* Functions that are always inlined. An action then stays in registers; a draw takes 20 ns longer if the action passes
+ * through memory. */
 #define PART static inline __attribute__((always_inline))
 
 #define STATE(state) (1u << (state))
@@ -137,7 +137,8 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
 }
 
 /* Multiplies the size by the worker's weight: K' = floor(K V_j / Q_j), [SW] eq 2; K w_j for wf, [RMA] Table 2. The
- * fraction lost by rounding is added to this worker's next chunk; otherwise tiny chunks would be left at the end. */
+ * fraction that is lost by rounding is added to this worker's next chunk. Without that, tiny chunks would be left at
+ * the end. */
 static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -150,8 +151,8 @@ static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* The same for variant=paper, without carrying fractions: K' = floor(K V_j / Q_j), [SW] eq 2; K = ceil(K w_j) for wf,
- * [RMA] Table 2. */
+/* Multiplies the size by the worker's weight for variant=paper. No fraction is carried: K' = floor(K V_j / Q_j), [SW]
+ * eq 2; K = ceil(K w_j) for wf, [RMA] Table 2. */
 static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -160,9 +161,9 @@ static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, ui
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* Weighted chunks need not add up to N within the closed form's number of steps. After these steps a chunk is at least
- * 1/(2 P) of the rest that the last draw left; otherwise the rest would be drawn in chunks of the closed form's last
- * size, often 1. */
+/* Returns the size of the chunk of this step. The closed form has a fixed number of steps, and weighted chunks need not
+ * add up to N within these steps. After these steps a chunk is at least 1/(2 P) of the rest that the last draw left.
+ * Otherwise the rest would be drawn in chunks of the closed form's last size, which is often 1. */
 static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
     struct dca_core *core = machine->core;
@@ -232,10 +233,10 @@ PART struct dca_action dca_take_range(struct dca_machine *machine, const struct 
     return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = calculated};
 }
 
-/* Handles the value of the counter that a draw reads first. By step ([RMA]): i was drawn; calculates K_i and adds it to
- * the start. Without weights the steps below S cover the loop. By remaining work ([DCA] section 4, for af): R was read;
- * calculates K and adds it to the start; R may be slightly outdated by then. By position the step determines the
- * chunk. */
+/* Handles the value of the counter that a draw reads first. If chunks are drawn by position, the value is a step and
+ * determines the chunk. If they are drawn by step ([RMA]), the value is step i; calculates K_i and adds it to the
+ * start. Without weights the steps below S cover the loop. If they are drawn by remaining work ([DCA] section 4, for
+ * af), the value gives R; calculates K from R and adds K to the start. R may be slightly outdated by then. */
 PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64_t counter)
 {
     struct dca_core *core = machine->core;
@@ -284,7 +285,7 @@ PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca
     return dca_end(machine);
 }
 
-/* The queue is claimed before the chunk is cut, so that a cut never has to be undone. */
+/* Claims the queue before the chunk is cut, so a cut never has to be undone. */
 static struct dca_action dca_claim(struct dca_machine *machine)
 {
     dca_move(machine, DCA_CLAIMING);
@@ -307,9 +308,9 @@ static struct dca_action dca_take_cut(struct dca_machine *machine, const struct 
     return (struct dca_action){.type = DCA_ACTION_GIVE, .range = *cut};
 }
 
-/* The amount added to DCA_STEP exceeds every step that can be drawn. If chunks are drawn by remaining work, which uses
- * DCA_START alone, the amount is added to that counter too. If a draw is in progress, the worker still computes the
- * chunk drawn. */
+/* Stops the run: adds an amount to DCA_STEP that exceeds every step that can be drawn. Drawing by remaining work uses
+ * DCA_START alone, so in that case adds the amount to DCA_START too. If a draw is in progress, the worker still
+ * computes the chunk that it draws. */
 static struct dca_action dca_stop(struct dca_machine *machine)
 {
     const unsigned start = machine->core->way == DCA_BY_REMAINING ? 1u << DCA_START : 0;

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker of DCA as a pure step function: an event goes in, one action comes out.
  *
- * A draw is one or two fetch-and-adds on counters (core.h), each an action whose result comes back as an event. With
- * --dca node a worker draws from the queue of its node; a worker that finds it empty draws the node's next big chunk
- * from the counters and publishes it in the queue, while the others wait:
+ * A draw is one or two fetch-and-adds on counters (core.h). Each of them is an action, and its result comes back as an
+ * event. With --dca node a worker draws from the queue of its node. If a worker finds the queue empty, it draws the
+ * node's next big chunk from the counters and publishes it in the queue. The other workers wait meanwhile.
+ *
  *     START, FINISHED, PUBLISHED, REFILLED ---> DRAWING --chunk--> COMPUTING          (with --dca node)
  *                                                 |  \--another refills--> AWAITING
  *                                                 v
  *     START, FINISHED ---> [EXCHANGING] ---> FETCHING ---> [TAKING] ---> COMPUTING    (with --dca node: PUBLISHING)
  *
  * With recall, a worker that finds no undrawn iterations is hungry. Another worker of the node then cuts its running
- * chunk between two iterations and gives up the iterations after the cut, which are drawn from the queue like a big
- * chunk (see core_queue.h): DRAWING ---only running chunks are left---> STARVING ---REFILLED---> DRAWING COMPUTING
- * ---WANTED---> CLAIMING ---first to do so---> CUTTING ---CUT---> COMPUTING, and GIVE
+ * chunk between two iterations, and gives up the iterations after the cut. They are drawn from the queue like a big
+ * chunk (see core_queue.h).
  *
- * The driver of the machine owns the counters, the queue and the time: MPI windows, messages to rank 0 and shared
- * memory (rma.c, two_sided.c, node.c), or a model of them (deploy/simulate/dca). The driver also waits for injected
- * delays: before an action with `calculated`, and within an action with `assigns`.
+ *     DRAWING ---only running chunks are left---> STARVING ---REFILLED---> DRAWING
+ *     COMPUTING ---WANTED---> CLAIMING ---first to do so---> CUTTING ---CUT---> COMPUTING, and GIVE
+ *
+ * The driver of the machine owns the counters, the queue and the time. They are MPI windows, messages to rank 0 and
+ * shared memory (rma.c, two_sided.c, node.c), or a model of these (deploy/simulate/dca). The driver also waits for
+ * injected delays: before an action with `calculated`, and within an action with `assigns`.
  *
  * Invariants (dca_machine_check): at most one result is awaited; a chunk lies within the loop; an ended worker does
- * nothing. That no iteration is drawn twice follows from the counters: see core.h. */
+ * nothing. The counters ensure that no iteration is drawn twice: see core.h. */
 #pragma once
 
 #include "common/dca/core.h"
@@ -50,9 +53,10 @@ enum dca_event_type {
     DCA_EVENT_PUBLISHED,
     DCA_EVENT_REFILLED,
     DCA_EVENT_FINISHED,
-    DCA_EVENT_WANTED, /* in COMPUTING only: another worker of the node is hungry, so the chunk may be cut */
+    /* comes in COMPUTING only: another worker of the node is hungry, so this worker may cut its chunk */
+    DCA_EVENT_WANTED,
     DCA_EVENT_CLAIMED,
-    /* `cut`: the iterations removed from the end of the running chunk; count 0: all iterations have begun */
+    /* `cut`: the iterations that were cut off the end of the running chunk; count 0: all iterations had begun */
     DCA_EVENT_CUT,
     DCA_EVENT_STOP,
 };
@@ -65,7 +69,8 @@ struct dca_event {
         struct range cut;
         struct {
             enum dca_drawn result;
-            struct range range; /* DRAWN: the chunk; REFILL: the rest of a big chunk, or count 0 */
+            /* if `result` is DRAWN: the chunk; if it is REFILL: the rest of a big chunk, or count 0 */
+            struct range range;
         } drawn;
     };
 };
@@ -75,14 +80,15 @@ enum dca_action_type {
     DCA_ACTION_FETCH_ADD,
     DCA_ACTION_EXCHANGE,
     DCA_ACTION_DRAW,
-    DCA_ACTION_PUBLISH, /* put the big chunk `range` into the queue; count 0: end the queue */
+    DCA_ACTION_PUBLISH, /* put the big chunk `range` into the queue; if its count is 0, end the queue */
     DCA_ACTION_AWAIT,
     DCA_ACTION_STARVE,
     DCA_ACTION_COMPUTE,
     DCA_ACTION_CLAIM,
     DCA_ACTION_CUT,
-    DCA_ACTION_GIVE, /* put `range` into the queue that this worker has claimed; count 0: leave the queue drained */
-    /* add `amount` to each counter in the set `counters`, and stop the node's queue; no event follows */
+    /* put `range` into the queue that this worker has claimed; if its count is 0, leave the queue drained */
+    DCA_ACTION_GIVE,
+    /* add `amount` to each counter of the set `counters`, and stop the node's queue; no event follows */
     DCA_ACTION_STOP,
     DCA_ACTION_END,
 };
@@ -104,17 +110,17 @@ struct dca_machine {
     unsigned state;
     bool by_node;
     bool stopped;
-    unsigned worker; /* index of the worker in the technique, 0 .. P-1; with by_node, the index of its node */
-    double weight;   /* drawing by step: factor for chunk sizes (the latest value if it is learned); 0: not weighted */
-    double load;     /* drawing by step: divisor for chunk sizes */
-    double carry;    /* drawing by step: fraction of an iteration carried to the next chunk */
+    unsigned worker; /* number of the worker for the technique, 0 .. P-1; with by_node, the number of its node */
+    double weight;   /* if chunks are drawn by step: present factor for their sizes; 0: sizes are not weighted */
+    double load;     /* if chunks are drawn by step: divisor for their sizes */
+    double carry;    /* if chunks are drawn by step: fraction of an iteration that is carried to the next chunk */
     uint64_t rest;
     uint64_t size;
     struct range chunk; /* its first iteration is counted from the beginning of the loop */
     struct dca_measured own;
 };
 
-/* `power`: the power of the worker or of its node, as given to the core; 1 if none was given. */
+/* `power`: the power of the worker or of its node that was given to the core; 1 if none was given. */
 void dca_machine_init(struct dca_machine *machine, struct dca_core *core, unsigned worker, double power, bool by_node);
 
 struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event);
@@ -123,16 +129,16 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
 const char *dca_machine_check(const struct dca_machine *machine);
 const char *dca_state_name(enum dca_state state);
 
-/* With --weighting acp: `load` is the number of runnable processes on this worker's core, including itself. */
+/* Called with --weighting acp. `load`: how many runnable processes this worker's core has, the worker included. */
 void dca_machine_set_load(struct dca_machine *machine, double load);
 
-/* Records the measured times of a chunk, if the technique learns. `wait_ns`: how long the worker was idle before the
+/* If the technique learns, records the measured times of a chunk. `wait_ns`: how long the worker was idle before the
  * chunk. */
 void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, uint64_t wait_ns,
                          double deviation_ns, unsigned samples);
 
-/* A shortcut for the most frequent draw (by position, from the counters, without delays): the caller has drawn `step`,
- * and this function does what the events FINISHED (or START) and FETCHED would do. Returns false if no iterations are
+/* A shortcut for the most frequent draw: by position, from the counters, without delays. The caller has drawn `step`.
+ * This function does what the two events FINISHED (or START) and FETCHED would do. Returns false if no iterations are
  * left. */
 static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t step, struct range *chunk)
 {
@@ -142,16 +148,17 @@ static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t s
     return is_drawn;
 }
 
-/* How a synchronous driver accesses the shared counters. Each function executes one action and returns after the result
- * of the action is known. */
+/* How a synchronous driver accesses the shared counters. Each function carries out one action, and returns when the
+ * result of the action is known. */
 struct dca_counters {
     void *self;
-    /* Returns the counter's value before the addition; an `amount` of 0 reads it. `assigns`: see struct dca_action. */
+    /* Returns the value that the counter had before the addition. If `amount` is 0, only reads the counter. `assigns`:
+     * see struct dca_action. */
     uint64_t (*fetch_add)(void *self, enum dca_counter counter, uint64_t amount, bool assigns);
-    /* Publishes `own` and fills `all`, with one record per worker; only for techniques that learn. */
+    /* Publishes `own`, and fills `all` with one record per worker. For techniques that learn only. */
     void (*share)(void *self, const struct dca_measured *own, struct dca_measured *all);
     void (*calculating)(void *self);
-    /* NULL if the node has no queue. `range` is as in `drawn` of struct dca_event. */
+    /* Draws from the queue of the node. `range` is as in `drawn` of struct dca_event. NULL if the node has no queue. */
     enum dca_drawn (*draw)(void *self, struct range *range);
     void (*publish)(void *self, const struct range *big);
     void (*await)(void *self);
@@ -161,12 +168,12 @@ struct dca_counters {
     void (*give)(void *self, const struct range *cut);
 };
 
-/* Finishes the previous chunk and draws the next chunk, whose first iteration is counted from the beginning of the
+/* Finishes the previous chunk and draws the next one. The chunk's first iteration is counted from the beginning of the
  * loop. Returns false if no iterations are left. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk);
 
-/* Gives up the iterations of the running chunk that have not begun. `cut` cuts the chunk and returns the range that was
- * cut off, counted from the beginning of the loop. Returns the number of iterations given up. */
+/* Gives up the iterations of the running chunk that have not begun. `cut` cuts the chunk and returns the range that it
+ * has cut off, counted from the beginning of the loop. Returns how many iterations were given up. */
 uint64_t dca_machine_give(struct dca_machine *machine, const struct dca_counters *counters,
                           struct range (*cut)(void *context), void *context);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory. A worker that finds
- * the queue empty fetches the node's next big chunk by one-sided operations on the counters of rank 0. The technique
- * that makes the big chunks counts each node as one worker, whose power is the sum of its workers' powers. With recall,
- * a worker that finds no undrawn iterations sleeps until another worker has put the end of its running chunk into the
- * queue and rings. */
+ * the queue empty fetches the node's next big chunk by one-sided operations on the counters of rank 0. For the
+ * technique that makes the big chunks, each node is one worker. The power of a node is the sum of its workers' powers.
+ * With recall, a worker that finds no undrawn iterations sleeps. Another worker puts the end of its own running chunk
+ * into the queue, and wakes the sleeping worker. */
 #include "common/dca/core_queue.h"
 #include "common/dca/share.h"
 
@@ -29,7 +29,7 @@ struct node {
     struct dca_view view;
     bool view_ready;
     int index, workers;
-    int *ranks; /* [workers] the node's workers as ranks of `world`, with recall only; owned */
+    int *ranks; /* [workers] the ranks of the node's workers in `world`; only with recall; owned */
     unsigned looks;
     uint64_t next_stop_look_ns;
 };
@@ -58,7 +58,7 @@ static int open_queue(struct share *share, struct node *own)
 {
     own->index = carrier->rank(share->node);
     own->workers = carrier->ranks(share->node);
-    /* Allocates twice the size, because the library does not guarantee alignment to a cache line. */
+    /* Allocates twice the size, to have room for aligning: the library does not guarantee alignment to a cache line. */
     void *memory = carrier->share_memory(share->node, 2 * sizeof *own->shared, &own->memory);
     uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
     /* The window is page-aligned in every rank, so the offset is the same for all. */
@@ -130,7 +130,8 @@ static enum dca_drawn draw_from_queue(void *self, struct range *range)
     if (result == DCA_REFILL)
         dca_queue_take_rest(own->queue, range);
     share->failed |= result == DCA_BROKEN;
-    if (result == DCA_END) /* This draw may have ended the queue; the hungry ranks sleep until that is announced. */
+    /* This draw may have ended the queue. The hungry ranks sleep until they are told of the end. */
+    if (result == DCA_END)
         node_ring(share);
     return result;
 }

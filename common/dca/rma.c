@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One-sided DCA: the counters are in a window of rank 0, and every rank adds to them (passive target). If a rank of the
- * same node adds to a counter, rank 0 is not involved. If a rank of another node does, some MPI transports need rank 0
- * to be inside MPI from time to time; so, if there is more than one node, rank 0 enters MPI every --break-after
+ * same node adds to a counter, rank 0 has nothing to do. If a rank of another node does, some MPI transports make
+ * progress only while rank 0 is inside MPI. So if there are several nodes, rank 0 enters MPI every --break-after
  * iterations. */
 #include "common/dca/share.h"
 
@@ -10,16 +10,16 @@
 #define COUNTER_WORDS  8
 #define MEASURED_WORDS (sizeof(struct dca_measured) / sizeof(uint64_t))
 
-/* With --inject-delay assignment, ranks make their assignments one after the other, because an assignment is the
- * synchronised part of a draw ([DCA]). The injected delay passes while the rank holds a ticket lock, whose two words
- * follow the counters in the window. Adding 1 to the word SERVING_WORD releases the lock. */
+/* With --inject-delay assignment, ranks make their assignments one after the other: an assignment is the synchronised
+ * part of a draw ([DCA]). A rank holds a ticket lock during the injected delay. The two words of the lock follow the
+ * counters in the window. A rank releases the lock by adding 1 to the word SERVING_WORD. */
 #define TICKET_WORD  (DCA_COUNTERS * COUNTER_WORDS)
 #define SERVING_WORD ((DCA_COUNTERS + 1) * COUNTER_WORDS)
 #define WINDOW_WORDS ((DCA_COUNTERS + 2) * COUNTER_WORDS)
-/* If ranks share cores: the time that a rank takes to wake up between two delayed assignments. */
+/* How long a rank takes to wake up between two delayed assignments, if ranks share cores. */
 #define TURN_NS 20000u
-/* Polling interval of the rank whose turn is next. It sleeps between polls, so that the rank before it can use the
- * core. */
+/* How long the rank whose turn is next sleeps between two polls. It sleeps so that the rank before it can use the core.
+ */
 #define LOOK_NAP_NS 1000u
 
 static inline uint64_t fetch_word(struct window *window, size_t word, uint64_t amount)
@@ -36,8 +36,8 @@ static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount,
     return fetch_word(self, (size_t)counter * COUNTER_WORDS, amount);
 }
 
-/* The ticket tells how many ranks are ahead, and so how long this rank may sleep. If this rank only called
- * sched_yield(), the system would run it after ranks that slept. */
+/* Waits for this rank's turn. The ticket tells how many ranks are ahead, and so how long this rank may sleep. If this
+ * rank only called sched_yield(), the system would prefer ranks that have slept. */
 static void take_turn(struct window *window)
 {
     struct share *share = window->share;
@@ -65,8 +65,8 @@ static void rma_calculating(void *self)
     share->host->delay(share, share->calculation_ns);
 }
 
-/* A single word is transferred atomically, a record of several words is not: its checksum shows whether it was read
- * whole. */
+/* Each word is transferred atomically. A record has several words, so its checksum shows whether all of them are from
+ * the same record. */
 static void share(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     struct window *window = self;
@@ -118,7 +118,7 @@ static bool rma_draw(struct share *share, struct range *chunk)
     return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
-/* One-sided operations of other ranks only need this rank to enter MPI briefly. */
+/* Other ranks' one-sided operations need no answer: it is enough that this rank enters MPI for a moment. */
 static bool rma_serve(struct share *share)
 {
     carrier->progress(share->world, (int)share->rank);

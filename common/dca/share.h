@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shares a loop by DCA among the workers of a flat launch or among the ranks of a program that uses the library.
  *
- * A transport implements the actions of machine.h. The program around it (the host) provides the rest, above all how a
- * rank waits. This code knows nothing of kernels, results or command lines. */
+ * A transport implements the actions of machine.h. The program that uses it, the host, provides the rest, such as
+ * waiting. This code knows nothing of kernels, results or command lines. */
 #pragma once
 
 #include "common/carrier/carrier.h"
@@ -15,18 +15,19 @@ struct share;
 struct transport {
     enum report_topology topology;
     size_t own_bytes;
-    /* Creates windows and communicators. If it fails, close() is called all the same. */
+    /* Creates windows and communicators. If it fails, close() must be called too. */
     int (*open)(struct share *share);
-    /* Draws the next chunk, whose first iteration is counted from the beginning of the loop; returns false if none is
-     * left. If the pointer is NULL, dca_machine_draw() is used. */
+    /* Draws the next chunk. The chunk's first iteration is counted from the beginning of the loop. Returns false if no
+     * iterations are left. If the pointer is NULL, dca_machine_draw() is used. */
     bool (*draw)(struct share *share, struct range *chunk);
-    /* Serves requests of other ranks; returns true if there was a request. NULL if ranks send no requests. */
+    /* Serves requests of other ranks. Returns true if there was a request. The pointer is NULL if ranks send no
+     * requests. */
     bool (*serve)(struct share *share);
     /* called about once per millisecond; may be NULL */
     void (*look)(struct share *share, uint64_t now_ns);
-    /* Should this rank give up iterations, because another rank is hungry? NULL: never. */
+    /* Should this rank give up iterations because another rank is hungry? If the pointer is NULL, it never should. */
     bool (*wanted)(const struct share *share);
-    /* Returns after no other rank needs this rank for its draws any more. May be NULL. */
+    /* Returns as soon as no other rank needs this rank for its draws. May be NULL. */
     void (*finish)(struct share *share);
     uint64_t (*drawn)(struct share *share);
     void (*close)(struct share *share);
@@ -35,7 +36,7 @@ struct transport {
 extern const struct transport transport_rma, transport_two_sided, transport_node;
 
 struct share_host {
-    /* Called if no message has arrived. Polls briefly, then calls `poll` once more and sleeps. */
+    /* Called if no message has arrived. Polls for a short time, then calls `poll` once more and sleeps. */
     void (*idle)(struct share *share, bool (*poll)(void *context), void *context);
     void (*happened)(struct share *share);
     void (*pause)(struct share *share);
@@ -43,7 +44,7 @@ struct share_host {
     /* may be NULL */
     void (*delay)(struct share *share, uint64_t ns);
     void (*nap)(struct share *share, uint64_t ns);
-    /* Called repeatedly during long waits: handles signals, and may stop the run. NULL if there is no recall. */
+    /* Called again and again during long waits. Handles signals, and may stop the run. NULL if there is no recall. */
     void (*look)(struct share *share);
     void (*yield)(void);
 };
@@ -75,8 +76,8 @@ int share_open(struct share *share);
 /* Collective if the share is open; otherwise it only frees memory. */
 void share_close(struct share *share);
 
-/* Draws the next chunk, whose first iteration is counted from the beginning of the loop. Returns false if none is left
- * or the draw failed. */
+/* Draws the next chunk. The chunk's first iteration is counted from the beginning of the loop. Returns false if no
+ * iterations are left, or if the draw failed. */
 static inline bool share_draw(struct share *share, struct range *chunk)
 {
     if (share->transport->draw != NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two-sided DCA: rank 0 keeps the counters and answers requests between its iterations. This way needs only sends and
- * receives, so it works with any MPI library. A draw by position takes one request and answer, other draws take two or
- * more (core.h). */
+/* Two-sided DCA: rank 0 keeps the counters and answers requests between its iterations. Two-sided DCA needs only sends
+ * and receives, so it works with any MPI library. A draw by position takes one request and its answer. Other draws take
+ * two or more requests (core.h). */
 #include "common/dca/share.h"
 #include "common/metrics/report.h"
 #include "common/util/error.h"
@@ -23,7 +23,8 @@ struct ask {
 #define ADD_BYTES offsetof(struct ask, measured)
 
 #define RECEIVES 8
-/* How often a rank with a core of its own tests for an answer before it idles. This takes some microseconds. */
+/* A rank with a core of its own tests this often for an answer before it calls idle(). The tests take some
+ * microseconds. */
 #define QUICK_LOOKS 64
 
 struct two_sided {
@@ -41,7 +42,8 @@ struct two_sided {
     bool has_answer;
 };
 
-/* The injected delay applies to the addition that assigns iterations: see `assigns` of struct dca_action. */
+/* Adds to a counter. If the addition assigns iterations, first waits for the injected delay: see `assigns` of struct
+ * dca_action. */
 static uint64_t two_sided_apply(struct two_sided *own, uint64_t counter, uint64_t amount)
 {
     struct share *share = own->share;
@@ -88,7 +90,7 @@ static bool is_proper(const struct two_sided *own, const struct ask *ask, size_t
     }
 }
 
-/* Ends the run after a rank has sent an invalid request: the chunks that this rank has drawn could not be recovered. */
+/* Ends the run after a rank has sent an invalid request: nobody could recover the chunks that this rank has drawn. */
 static void two_sided_refuse(const struct two_sided *own, int from)
 {
     fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);

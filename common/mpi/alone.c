@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Detects losses among workers without a supermaster (--dca) on one machine. In rank 0 a thread watches all other
- * ranks; in each other rank a thread watches rank 0. The threads use the same detectors as all launches (detect.c). */
+/* Detects lost ranks among workers without a supermaster (--dca) on one machine. In rank 0 a thread watches all other
+ * ranks. In each other rank a thread watches rank 0. The threads use the same detectors as all launches (detect.c). */
 #include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sends announcements of jobs, and the end of a set, down the tree. A long announcement is sent in parts. A rank
- * assembles it, forwards it, and then takes the job. If a worker's master was lost, the supermaster sends the
- * announcements instead; the worker ignores those that it has received before. */
+ * assembles the parts, forwards the announcement, and then takes the job. If a master is lost, the supermaster sends
+ * all announcements to that master's workers. A worker ignores announcements that it has received before. */
 #include "common/machine/topology.h"
 #include "common/mpi/driver.h"
 #include "common/mpi/ops.h"
@@ -56,8 +56,8 @@ static void send_announcement(struct link *link, unsigned to, uint32_t job, cons
 
 static void send_end(struct link *link, unsigned to)
 {
-    /* `degraded` says that this launch has lost a rank. That does not keep the ranks of another launch from waiting for
-     * each other. */
+    /* `degraded` means that this launch has lost a rank, so its ranks do not wait for each other at the end. The ranks
+     * of another launch still do. */
     const bool is_degraded = link->runtime->degraded && runtime_has_rank(link->runtime, to);
     const struct message over = {.type = MESSAGE_SET_OVER, .set_over = {is_degraded}};
     send_part(link, to, link->announcements.end, &over);
@@ -104,8 +104,8 @@ uint32_t link_returned_since(const struct link *link, unsigned rank)
     return link->returns.since != NULL && rank < link->runtime->ranks ? link->returns.since[rank] : 0;
 }
 
-/* If `bytes` is NULL, announces the end of the set. If `is_for_all`, announces also to workers that were lost and have
- * returned. */
+/* If `bytes` is NULL, announces the end of the set. Workers that were lost and have returned get the announcement only
+ * if `is_for_all`. */
 static void tell_launch_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size, bool is_for_all)
 {
     const struct runtime *runtime = link->runtime;
@@ -163,7 +163,8 @@ void announce_all(struct link *link, unsigned to)
         send_announcement(link, to, kept->job, kept->bytes, kept->size);
 }
 
-/* Has this rank's machine of the job exited? If so, a rank that joins now would not be told of the job's end. */
+/* Has the machine of the job exited on this rank? If it has, a rank that joins now would never be told that the job has
+ * ended. */
 static bool has_exited(const struct link *link, uint32_t job)
 {
     const struct driver *driver = link->drivers;

@@ -110,8 +110,8 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
-/* Receives a result, unless earlier data of the same rank were cancelled: MPI would put the cancelled data into the new
- * receive. */
+/* Receives a result. If a receive of earlier data from the same rank was cancelled, does not receive it: MPI would put
+ * the data for the cancelled receive into the new one. */
 static void apply_collect(struct driver *driver, const struct action *action)
 {
     struct link *link = driver->link;
@@ -141,7 +141,7 @@ static void apply_boundary(struct driver *driver, const struct action *action)
         link_give_up(driver->link, "out of memory for boundary data");
 }
 
-/* This may take long, for example to read a remote file. The machine is told of the growth after the step. */
+/* Calling grow() may take long, for example to read a remote file. The machine gets the new length after the step. */
 static void apply_growth(struct driver *driver)
 {
     struct outcome *outcome = &driver->outcome;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides which of several jobs computes next on this rank, by stride scheduling (common/machine/stride.h).
  *
- * One job at a time owns the core; the other jobs are put off, and their chunks wait. A job whose kernel runs in a
- * helper process owns the core while that process computes. After the job has used its share of time, it is put off,
- * and the next job gets the core after the helper has finished its iteration (executor_put_off()). The chunk of a job
- * that is put off stays with the job, and no message is sent.
+ * One job at a time owns the core. The other jobs are put off, and their chunks wait. A job whose kernel runs in a
+ * helper process owns the core while that process computes. After the job has used its share of time, it is put off
+ * (executor_put_off()). The next job gets the core after the helper has finished its iteration. A job that is put off
+ * keeps its chunk, and no message is sent.
  *
- * The next helper starts on the CPU of the previous helper. Otherwise the system may wake it on the CPU of another
- * worker, which then runs two processes while another CPU idles until the system balances them.
+ * The next helper starts on the CPU of the previous helper. Otherwise the system may wake the helper on the CPU of
+ * another worker. That CPU would then run two processes while another CPU is idle.
  *
- * A job that does not own the core may still report a result: at any time if it was told to give up iterations, once
- * per turn if it ends or its helper probes. */
+ * A job that does not own the core may still report a result. It may do so at any time if it was told to give up
+ * iterations. It may do so once per turn if it ends or its helper probes. */
 #include "common/machine/executor.h"
 #include "common/machine/stride.h"
 #include "common/mpi/driver.h"
@@ -47,7 +47,8 @@ static struct driver *find_teller(const struct link *link)
     return driver;
 }
 
-/* The time is the one that the helper reports, if any: the elapsed time may include waiting for the core. */
+/* If the helper reports how long it computed, the job is charged that time: the elapsed time may include waiting for
+ * the core. */
 static void charge(struct driver *driver, uint64_t now_ns)
 {
     const uint64_t spent_ns = driver->effects->executor->spent_ns - driver->spent_ns;

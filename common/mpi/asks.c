@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests of a worker that takes part in several jobs of tasks.
  *
- * A task may keep the core for hours. A chunk of another job that arrived meanwhile would wait for it while other
- * workers are idle. So a job of tasks requests no chunk while another job has a chunk on this rank, and the jobs send
- * their requests one after the other. Only requests for chunks are held back; reports of finished chunks are not. */
+ * A task may keep the core for hours. If a chunk of another job arrived in that time, it would wait here although other
+ * workers are idle. So a job of tasks requests no chunk while another job of tasks has a chunk on this rank. For the
+ * same reason the jobs send their requests one after the other. Only requests for chunks are held back. Reports of
+ * finished chunks are sent at once. */
 #include "common/mpi/driver.h"
 
-/* After a job has sent a request, the next job may send its request after the answer, or after this time. A later
- * answer is still accepted. */
+/* After a job has sent a request, the next job waits this long. If no chunk has come by then, it sends its own request.
+ * If a chunk has come, it waits for the end of this chunk. An answer that comes later is still accepted. */
 #define ANSWER_NS 1000000
 
 static bool has_chunk(const struct link *link)

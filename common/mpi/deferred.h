@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue of control messages that are handled later, because there was no room to send (send.c) or their job has not
- * arrived (early.c). */
+/* A queue of control messages that are handled later. A message is queued if there was no room to send it (send.c), or
+ * if its job has not arrived (early.c). */
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +20,8 @@ int deferred_put(struct deferred *deferred, unsigned from, const unsigned char *
 unsigned deferred_from(const struct deferred *deferred, size_t i);
 uint32_t deferred_job(const struct deferred *deferred, size_t i);
 
-/* Removes message `i`, counted from the oldest. The bytes are valid until the next call. */
+/* Removes message `i`, counted from the oldest, and returns its bytes in `*bytes`. They are valid until the next call.
+ */
 void deferred_take(struct deferred *deferred, size_t i, unsigned *from, const unsigned char **bytes, size_t *size);
 
 void deferred_fini(struct deferred *deferred);

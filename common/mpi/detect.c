@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What all detectors of ended ranks share: whether a rank's end concerns this rank, and how it is reported. The system
- * reports processes of this node (watch.c), heartbeats report the others (heartbeat.c), and the MPI library reports any
- * rank (ulfm.c). All report to the table of peers (peers.c) through detect_end(); ops_mpi.c calls the detectors. */
+/* Common part of all detectors of ended ranks: decides whether the end of a rank concerns this rank, and reports it to
+ * the table of peers (peers.c). There are three detectors: the system reports processes of this node (watch.c), missing
+ * heartbeats show that other ranks have ended (heartbeat.c), and the MPI library may report any rank (ulfm.c).
+ * ops_mpi.c calls the detectors. */
 #include "common/mpi/detect.h"
 
 #include "common/mpi/peers.h"
@@ -9,10 +10,10 @@
 #include "common/mpi/runtime.h"
 #include "proto/message.h"
 
-/* Ranks that depend on each other watch each other: supermaster and masters, a worker and the rank that serves it. On
- * the same node watching costs no messages, so each worker also watches the supermaster and, if workers exchange
- * boundary data, the other workers, because MPI never completes a send to a dead rank. Without a supermaster (--dca),
- * rank 0 watches all others and they watch rank 0. */
+/* Ranks that depend on each other watch each other: the supermaster and the masters, and a worker and the rank that
+ * serves it. On the same node watching costs no messages, so each worker also watches the supermaster. If workers
+ * exchange boundary data, the workers of a node also watch each other, because MPI never completes a send to a dead
+ * rank. Without a supermaster (--dca), rank 0 watches all others and they watch rank 0. */
 bool detect_concerns(const struct runtime *runtime, unsigned rank)
 {
     const enum role own = runtime->role, other = runtime->hellos[rank].role;

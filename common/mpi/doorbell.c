@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Doorbells: each rank has a flag in memory that the ranks of its node share; it sets the flag before it sleeps. A
- * sender wakes a sleeping receiver by sending one byte to the receiver's datagram socket.
+/* Doorbells wake sleeping ranks. Each rank has a flag in memory that the ranks of its node share, and sets this flag
+ * before it sleeps. A sender wakes a sleeping receiver by sending one byte to the receiver's datagram socket.
  *
  * No wake-up is lost. The sleeper sets its flag, checks for messages once more, and sleeps. The sender sends the
  * message, then checks the flag. All these accesses are sequentially consistent, so the sleeper sees the message or the
  * sender sees the flag. A rank sets its flag only after its socket exists, so no rank has to wait until the sockets of
- * the others exist. The sockets are in a folder of the node (folder.c) and carry no data: a forged byte only makes a
+ * the others exist. The sockets are in a folder of the node (folder.c). They carry no data: a forged byte only makes a
  * rank check for messages. In a launch without MPI the flags are in the memory of the lanes. */
 #include "common/mpi/doorbell.h"
 
@@ -55,7 +55,7 @@ static int map_bells(struct doorbell *doorbell, const struct runtime *runtime, b
     if (doorbell->is_in_lanes)
         return 0;
     if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
-        /* All ranks have mapped the memory. Its name is removed, so that ranks that are killed leave no file behind. */
+        /* Now all ranks have mapped the memory. Its name is removed, so ranks that are killed leave no file behind. */
         folder_unmap_name(doorbell->folder, *inside);
     return 0;
 }
@@ -194,7 +194,8 @@ void doorbell_renew(struct doorbell *doorbell, unsigned rank)
     atomic_store(&bell->span.word, 0);
 }
 
-/* `ran_count` is 0 while `ran_first` changes, so no reader combines the old count with the new first iteration. */
+/* `ran_count` is set to 0 while `ran_first` changes. So no reader combines the old count with the new first iteration.
+ */
 void doorbell_note_ran(struct doorbell *doorbell, const struct range *range)
 {
     struct bell *bell = &doorbell->bells[doorbell->own];

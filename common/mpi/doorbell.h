@@ -19,8 +19,8 @@ struct bell {
     _Atomic uint32_t left; /* the rank ended in order, perhaps without waiting for the others */
     _Atomic uint32_t reported;
     _Atomic uint32_t fenced;
-    /* The chunk of tasks that the rank began last, which is reported if the supermaster is lost; a count of 0 means
-     * none. */
+    /* The chunk of tasks that the rank began last. It is printed if the supermaster is lost. If the count is 0, the
+     * rank has begun none. */
     _Atomic uint64_t ran_first, ran_count;
     char pad[32];
     struct span span;
@@ -28,7 +28,7 @@ struct bell {
 
 struct bells {
     _Atomic uint32_t mapped;
-    _Atomic uint32_t deaf; /* 1: the socket of a rank that is alive was removed, so that rank may not wake up */
+    _Atomic uint32_t deaf; /* 1: the socket of a living rank was removed, so nothing can wake that rank */
     char pad[56];
     struct bell bell[];
 };
@@ -44,13 +44,14 @@ struct doorbell {
     char folder[FOLDER_MAX];
 };
 
-/* Collective on the node; each rank waits only for the first rank of the node. On failure the error is empty if another
+/* Collective on the node; each rank waits only for the first rank of the node. On failure `error` is empty if another
  * rank prints the reason. */
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
 
-/* For the first rank of a launch without MPI: tells a rank that has returned what doorbell_init() told all others.
- * doorbell_show_room() sends it on the lane to that rank, which must have room for doorbell_room_bytes(). */
+/* For the first rank of a launch without MPI, if a lost worker has returned. doorbell_show_room() sends this worker, on
+ * its lane, the same bytes that doorbell_init() has sent to all others. The lane must have room for
+ * doorbell_room_bytes(). */
 size_t doorbell_room_bytes(void);
 void doorbell_show_room(const struct doorbell *doorbell, const struct runtime *runtime, unsigned rank);
 
@@ -61,9 +62,10 @@ bool doorbell_is_deaf(const struct doorbell *doorbell);
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
 bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
 
-/* Announces that this rank leaves in order, so that it does not count as lost if it does not wait for the others. */
+/* Announces that this rank leaves in order. So it does not count as lost if it leaves without waiting for the others.
+ */
 void doorbell_leave(struct doorbell *doorbell);
-/* For a rank that cannot continue: removes its socket, and the folder if that was the last socket. */
+/* For a rank that cannot continue: removes its socket. If no other socket is left, removes the folder too. */
 void doorbell_abandon(struct doorbell *doorbell);
 bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank);
 void doorbell_fence(struct doorbell *doorbell, unsigned rank);

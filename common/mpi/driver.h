@@ -32,20 +32,20 @@
 /* Maximum number of messages handled per turn: more would delay timers and signals. */
 #define MESSAGES_PER_TURN 16
 
-/* Maximum number of stored parts of which the machine has not been told. A step stores at most one part, a turn has few
+/* Maximum number of stored parts that the machine does not know of yet. A step stores at most one part, a turn has few
  * steps, and the machine is told in the same turn. */
 #define STORES_MAX (2 * MESSAGES_PER_TURN + COLLECTS_MAX)
 
-/* A ring of stored parts of which the machine has not been told: each has an EVENT_STORED, which points to an error in
- * `errors`. Both arrays are [STORES_MAX] and owned. */
+/* A ring of stored parts that the machine does not know of yet. Each part is an EVENT_STORED, which points to its error
+ * in `errors`. Both arrays are [STORES_MAX] and owned. */
 struct stores {
     struct event *events;
     struct error *errors;
     unsigned first, count;
 };
 
-/* The boundary data at `boundary_at` are released after `over` sends of this rank have ended: see `over` of struct
- * net. */
+/* The boundary data at `boundary_at` are released as soon as `over` of struct net reaches this `over`: by then all
+ * sends that use the data have ended. */
 struct release {
     uint64_t boundary_at, over;
 };
@@ -62,7 +62,7 @@ struct theft {
 
 #define THEFTS_MAX 256
 
-/* The events and work that the actions of a step have caused, handled after the step. `theft` is a ring. */
+/* What the actions of a step have caused. It is handled after the step. `theft` is a ring. */
 struct outcome {
     bool wants_probe;
     bool has_cut;
@@ -73,7 +73,7 @@ struct outcome {
     bool has_grown;
     struct growth growth;
     struct error problem;
-    bool sync_failed; /* the next SEND is left out, because it would report data as stored that are not stored */
+    bool sync_failed; /* the next SEND is skipped: it would report data as stored that are not stored */
 };
 
 struct kept_job;
@@ -89,10 +89,10 @@ struct assembly {
 struct announcements {
     struct job_source source;
     struct net_user user;
-    struct kept_job *live; /* for the supermaster only: the unfinished jobs in the order of their numbers; owned */
+    struct kept_job *live; /* for the supermaster only: the unfinished jobs, sorted by number; owned */
     struct assembly assemblies[ANNOUNCERS];
     uint32_t newest;
-    uint32_t end; /* the set has ended: no job has this number or a higher number; 0: not known yet */
+    uint32_t end; /* if the set has ended: no job has this number or a higher one; 0: the set has not ended */
     uint64_t end_ns;
 };
 
@@ -100,8 +100,8 @@ struct returns {
     bool are_awaited;
     bool are_over;
     uint64_t due_ns;
-    /* [ranks] number of the first job that was announced to the rank after another process took its place; 0: no
-     * process has; owned */
+    /* [ranks] if a lost rank was replaced by another process: number of the first job that was announced to this
+     * process; otherwise 0; owned */
     uint32_t *since;
 };
 
@@ -122,7 +122,7 @@ struct driver {
     struct wait_work work;
     struct stride_share share;
     bool are_tasks;
-    struct message owed; /* asks.c: a REQUEST that is held back; none if it requests no chunks */
+    struct message owed; /* asks.c: a REQUEST that is held back; if it requests no chunks, nothing is held back */
     unsigned owed_to;
     uint64_t next_tick_ns, exit_ns;
     enum driver_state state;
@@ -153,7 +153,7 @@ struct link {
     uint32_t newest;
     struct stride stride;
     uint64_t compute_ns;
-    unsigned ran_on; /* CPU + 1 on which a helper computed last; 0: none has */
+    unsigned ran_on; /* number of the CPU on which a helper computed last, plus 1; 0: no helper has computed */
     uint64_t now_ns;
     bool now_is_fresh;
     unsigned since_clock;
@@ -195,9 +195,10 @@ void driver_send(void *context, unsigned to, const struct message *message);
 
 void driver_send_now(struct driver *driver, unsigned to, const struct message *message);
 
-/* Takes iterations that worker `to` of this node has not begun, and returns true if it took some. The machine is told
- * the result by EVENT_STOLEN after the step. There is no event if THEFTS_MAX of them are queued already, or if
- * `is_answer` (the call replaces a RECALL) and the worker's chunk is not visible in shared memory. */
+/* Takes iterations that worker `to` of this node has not begun, and returns true if it took some. After the step the
+ * machine gets the result in an EVENT_STOLEN. There is no event in two cases: THEFTS_MAX such events are queued
+ * already, or `is_answer` is set (the call replaces a RECALL) and the worker's chunk is not visible in shared memory.
+ */
 bool driver_steal(struct driver *driver, unsigned to, unsigned waiting, bool is_answer);
 
 bool link_progress_sends(struct link *link);
@@ -213,8 +214,8 @@ void driver_delay(struct driver *driver);
 /* Returns an error, or NULL. */
 const char *announcements_receive(struct link *link, unsigned from, const struct message *message);
 
-/* The functions from here to announcements_end_late() are for the supermaster of a set. This one announces all
- * unfinished jobs to the workers of a lost master. */
+/* This function and those below, up to announcements_end_late(), are for the supermaster of a set.
+ * announce_to_orphans() announces all unfinished jobs to the workers of a lost master. */
 void announce_to_orphans(struct link *link, unsigned master);
 
 void announce_all(struct link *link, unsigned to);
@@ -225,8 +226,8 @@ void announce_end_to(struct link *link, unsigned to);
 
 void announcements_end_late(struct link *link, unsigned to, uint32_t job);
 
-/* Returns the number of the first job that was announced to the rank after another process took its place; 0: no
- * process has. */
+/* If a lost rank was replaced by another process, returns the number of the first job that was announced to this
+ * process; otherwise 0. */
 uint32_t link_returned_since(const struct link *link, unsigned rank);
 
 bool announced_for_all(const struct announcements *announcements, uint32_t job);
@@ -238,8 +239,8 @@ void announcements_fini(struct announcements *announcements);
 
 bool early_must_wait(const struct link *link, unsigned from, const struct message *message);
 
-/* Takes the oldest queued message whose job has arrived; its bytes are valid until the next call. Returns false if
- * there is none. */
+/* Takes the oldest queued message whose job has arrived. Its bytes are valid until the next call. Returns false if
+ * there is no such message. */
 bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);
 
 void link_drop_late(struct link *link, unsigned from, const struct message *message);
@@ -248,8 +249,8 @@ void link_drop_late(struct link *link, unsigned from, const struct message *mess
 
 struct driver *arbiter_begin(struct link *link);
 
-/* Must be called before a second job starts. Makes the first job the owner of the core if it has something to
- * compute. */
+/* Must be called before a second job starts. If the first job has something to compute, makes it the owner of the core.
+ */
 void arbiter_share(struct link *link);
 
 /* Must be called after a job was removed. If one job remains, makes it the owner of the core. */
@@ -261,11 +262,11 @@ void arbiter_note_cut(struct driver *driver);
 
 void arbiter_note_end(struct driver *driver);
 
-/* Returns when to check whether the running job should give up the core: STRIDE_NEVER if no other job wants the core,
- * or if the helper of the running job checks this itself. */
+/* Returns when to check whether the running job should give up the core. Returns STRIDE_NEVER if no other job wants the
+ * core, or if the helper of the running job checks the time itself. */
 uint64_t arbiter_due_ns(const struct link *link);
 
-/* Charges the job for its time if it `computed`. Returns the next job that may compute in this turn, or NULL. */
+/* If the job `computed`, charges it for its time. Returns the next job that may compute in this turn, or NULL. */
 struct driver *arbiter_next(struct driver *driver, bool computed);
 
 /* --- apply.c --- */
@@ -276,7 +277,7 @@ void driver_note_stored(struct driver *driver, const struct part *part, int resu
 
 void driver_store(struct driver *driver, const struct part *part, const void *data, uint64_t bytes);
 
-/* Opens the executor if it is not open. If this returns false, the caller must tell the machine of the failure. */
+/* Opens the executor if it is closed. If this returns false, the caller must tell the machine that opening failed. */
 bool driver_open(struct driver *driver);
 
 bool driver_enter_slowly(struct driver *driver);
@@ -286,8 +287,8 @@ static inline bool driver_enter(struct driver *driver)
     return driver->effects->enter == NULL || driver_enter_slowly(driver);
 }
 
-/* Times the kernel's probe iterations. Returns false if the executor cannot be opened, of which the caller must tell
- * the machine. Also returns false if a helper does the probe; its result follows in a later turn. */
+/* Times the kernel's probe iterations. Returns false if the executor cannot be opened; the caller must tell the
+ * machine. Also returns false if a helper does the probe; the result then follows in a later turn. */
 bool driver_probe(struct driver *driver, struct speed *speed);
 
 /* --- step.c --- */
@@ -298,8 +299,8 @@ void driver_step_on(struct driver *driver);
 
 void driver_deliver_stored(struct driver *driver);
 
-/* Returns false if the rank is a worker that was lost and has returned, and takes no part in this job: the job began
- * before the return, or accepts no workers after its beginning. */
+/* Returns false if the rank is a worker that was lost and has returned, and that takes no part in this job. It takes no
+ * part if the job began before its return, or if the job accepts no workers after its beginning. */
 bool driver_knows(const struct driver *driver, unsigned rank);
 
 struct driver *link_find_driver(const struct link *link, uint32_t job);
@@ -319,13 +320,14 @@ void link_ask_to_leave(struct link *link, bool now);
 
 bool link_receive(struct link *link, unsigned most);
 
-/* Both functions receive one data message (link_receive_data() results, link_receive_boundary() boundary data), and
- * return true if there was one. */
+/* Both functions receive one data message: link_receive_data() receives results, link_receive_boundary() boundary data.
+ * They return true if there was one. */
 bool link_receive_data(struct link *link);
 
 bool link_receive_boundary(struct link *link);
 
-/* Handles peers that have ended. Ends this rank if other ranks declared it lost or if the supermaster has ended. */
+/* Handles peers that have ended. If other ranks have declared this rank lost, or if the supermaster has ended, ends
+ * this rank. */
 void link_look_at_peers(struct link *link);
 
 /* --- returns.c --- */
@@ -334,14 +336,15 @@ void link_look_for_returns(struct link *link);
 
 /* --- asks.c --- */
 
-/* If another job of tasks has a chunk or a request that is held back, removes the request for chunks from a REQUEST and
- * keeps it for later. Returns false if nothing remains to be sent now. Otherwise `*message` is what remains; if that
- * was changed, it is stored in `*rest`. */
+/* Called before a REQUEST is sent. If another job of tasks has a chunk or a request that is held back, removes the
+ * request for chunks from the message and keeps it for later. Returns false if nothing remains to be sent now.
+ * Otherwise `*message` points to the message to send, which may be `*rest`. */
 bool asks_hold_back(struct driver *driver, unsigned to, const struct message **message, struct message *rest);
 
-/* Returns the job whose REQUEST may be sent now, and that REQUEST in `*message`; of several jobs, the job that would
- * get the core next. NULL if no job may send now. */
+/* Returns the job whose REQUEST may be sent now, with this REQUEST in `*message`. If several jobs may send one, chooses
+ * the job that would get the core next. Returns NULL if no job may send now. */
 struct driver *asks_take(struct link *link, struct message *message);
 
-/* Returns when a REQUEST that is held back may be sent; NEVER if another event must come before that. */
+/* Returns when a REQUEST that is held back may be sent. Returns NEVER if none is held back, or if a chunk of tasks must
+ * end before that. */
 uint64_t asks_due_ns(const struct link *link);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Queues messages whose job has not arrived, and drops messages of finished jobs.
  *
- * A job is announced down the tree, so another rank's message about it may arrive before the announcement. The early
- * message is queued, and so are all later messages of its sender: they announce data messages, which must be received
- * in the order of the announcements. */
+ * A job is announced down the tree. So another rank's message about the job may arrive before the announcement. The
+ * early message is queued, and so are all later messages of its sender. So the messages of a sender stay in order. Some
+ * of them announce data messages, and data messages must be received in the order of their announcements. */
 #include "common/mpi/driver.h"
 
 #include "proto/message.h"
@@ -36,8 +36,8 @@ bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, 
     return false;
 }
 
-/* Receives data that are not needed: the sender's data messages must be received in the order in which they were
- * sent. */
+/* Receives boundary data that are not needed. They must be received, because data messages of one sender are received
+ * in the order in which they were sent. */
 static int drop_boundary(struct link *link, unsigned from, const struct message *message)
 {
     struct inbound inbound = {.data = {.from = from, .bytes = message->payload_bytes},

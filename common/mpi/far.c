@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks of other launches. A pod is a launch of its own, a master with its workers, that has joined a set by a stream.
+/* Ranks of other launches. A pod is a launch of its own: a master and its workers. It has joined a set by a stream.
  * Only the pod's master and the supermaster use the stream. The ranks of a pod get the next free numbers after all
  * existing ranks; numbers are not reused. */
 #include "common/mpi/far.h"
@@ -97,9 +97,9 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Returns how many cores a launch adds to those of the run. Launches on the same node share its cores, so only those
- * count that no earlier launch may use. If this launch has several nodes, the cores of each node are not known, and a
- * launch on one of them adds none. */
+/* Returns how many cores a launch adds to those of the run. Launches on the same node share its cores, so a core counts
+ * only for the first launch that may use it. If this rank's launch has several nodes, the number of cores of each node
+ * is not known. A pod on one of these nodes then adds none. */
 static unsigned count_added_cores(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -222,7 +222,8 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
 /* Time between two checks of the sockets by a busy rank; each check is a system call. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
-/* Waiting also checks the sockets, but a rank that serves others rarely waits, so the sockets are checked here too. */
+/* A rank that waits checks the sockets too. But a rank that serves others rarely waits, so this function also checks
+ * them. */
 static bool take_next_event(struct far *far, const struct link *link, struct stream_event *event)
 {
     if (streams_poll(far->streams, event))
@@ -235,8 +236,8 @@ static bool take_next_event(struct far *far, const struct link *link, struct str
     return streams_poll(far->streams, event);
 }
 
-/* At most this many pieces of results are taken per check for a message: more would delay the messages of other
- * ranks. */
+/* At most this many pieces of results are taken per call of far_poll(): more would delay the messages of other ranks.
+ */
 #define DATA_PER_LOOK 16
 
 bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
@@ -254,7 +255,8 @@ bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, si
     return false;
 }
 
-/* When the link is closed: how long to wait for unsent messages while none of their bytes can be sent. */
+/* Time limit for sending the remaining messages when the link is closed. The time begins again whenever some of their
+ * bytes were sent. */
 #define LAST_MESSAGES_NS 2000000000u
 
 static size_t far_unsent(const struct far *far)

@@ -14,7 +14,7 @@ struct collect;
 struct driver;
 struct link;
 
-/* The results of a pod that are arriving. A STORE has announced `bytes` of results, and `have` of them have arrived. */
+/* Results of a pod that are arriving. A STORE has announced `bytes` of results; `have` bytes have arrived. */
 struct far_results {
     uint32_t job;
     struct part part;
@@ -42,8 +42,8 @@ struct far {
     uint64_t looked_ns;
     bool has_stored;
     bool is_full;
-    /* Used in a pod's master: the results that are being sent (borrowed, may be NULL), and how many of their bytes the
-     * stream has taken. */
+    /* In a pod's master: the results that are being sent (borrowed, may be NULL). `sent`: how many of their bytes the
+     * stream has accepted. */
     struct collect *sending;
     uint64_t sent;
 };
@@ -68,17 +68,17 @@ void far_drop(struct link *link, unsigned rank);
 
 void far_close_launch(struct link *link, struct far_launch *launch);
 
-/* Determines whether this rank has a core of its own, counting the ranks of pods on its node. A rank with a core of its
- * own polls for a while before it sleeps; otherwise a pod's rank may need the core. */
+/* Determines whether this rank has a core of its own, or must share its core with ranks of pods on its node. A rank
+ * with a core of its own polls for a while before it sleeps. */
 void far_share_cores(struct link *link);
 
 void far_results_fini(struct far_results *results);
 
 void far_look_for_room(struct link *link);
 
-/* For a pod's master: sends as many bytes of the results as the stream accepts. Results count as stored after all their
- * bytes were sent, because later messages follow them in the stream. Returns true if anything was sent, and sets
- * `*is_over` if nothing is left to be sent. */
+/* For a pod's master: sends as many bytes of the results as the stream accepts. After the stream has accepted all
+ * bytes, the results count as stored: every later message follows them in the stream. Returns true if anything was
+ * sent, and sets `*is_over` if nothing is left to be sent. */
 bool far_send_data(struct link *link, struct collect *collect, bool *is_over);
 
 /* Both functions return an error, or NULL. */

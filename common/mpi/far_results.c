@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of pods that cannot or must not write them (--results here): the pod sends them to the supermaster, which
- * writes them.
+/* Results of pods that cannot or must not write files (--results here). The pod sends the results to the supermaster,
+ * which writes them.
  *
- * A pod's master sends a STORE with the data, and only then other messages about these iterations, above all its
- * report. A stream keeps this order and delivers each message once, even if a connection breaks. So results count as
- * stored for the pod's machine as soon as the stream has them: the supermaster writes them before it reads the report.
- * If the supermaster cannot write them, it ends the job and ignores later reports of pods.
+ * A pod's master sends a STORE with the data before all other messages about these iterations, such as its report. A
+ * stream keeps this order and delivers each message once, even if a connection breaks. So the supermaster writes the
+ * results before it reads the report. Therefore the pod's machine may count results as stored as soon as the stream has
+ * accepted them. If the supermaster cannot write the results, it ends the job and ignores later reports of pods.
  *
- * Memory: the pod keeps data until they are acknowledged, up to a limit (streams_has_room()). Beyond the limit, results
- * stay in the few buffers for data messages; after these are full too, results stay with the workers until there is
- * room. The supermaster holds one data message per pod and the streams' inbox, which has a limit of its own. */
+ * Memory: the pod keeps data in the stream until they are acknowledged, up to a limit (streams_has_room()). Beyond that
+ * limit, results stay in the few buffers for data messages. If these buffers are full too, results stay with the
+ * workers until there is room. The supermaster holds one data message per pod, and the streams' inbox, whose size is
+ * limited too. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"
@@ -31,7 +32,7 @@ void far_look_for_room(struct link *link)
     link->far.is_full = link->runtime->first_rank > 0 && !streams_has_room(link->far.streams, set_peer(&link->far));
 }
 
-/* Flushes the stream only if there would be no room otherwise, so that it sends large pieces. */
+/* Flushes the stream only if it has no room otherwise: rare flushes send large pieces. */
 static bool has_room_for_data(struct far *far)
 {
     if (!streams_has_room(far->streams, set_peer(far)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends messages to other launches and closes connections. A machine's step needs these functions, so they are apart
- * from far.c, which receives. */
+/* Sends messages to other launches and closes connections. Receiving is in far.c: a step of a machine calls the
+ * functions here, but none of far.c. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"

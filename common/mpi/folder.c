@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of the doorbells' sockets and the shared memory: one per node, accessible to its user only.
+/* The folder of a node for the sockets of the doorbells. If /dev/shm cannot be used, the shared memory is a file in
+ * this folder too. Only the user of the run has access to it.
  *
- * It is created under XDG_RUNTIME_DIR (if that belongs to this user), TMPDIR or /tmp: in the first of these in which a
- * socket can be bound, because some file systems have no sockets and the name of a socket must be short. If none of
- * them is writable, as in a minimal container, the folder is created in the working directory. A rank that leaves
- * removes its socket, and the last rank removes the folder. A killed rank does not remove its socket, so the folder
- * stays. It is then removed by the last rank that leaves early, otherwise by the launching command, otherwise by this
- * user's next run on the node.
+ * The folder is created under XDG_RUNTIME_DIR (if that belongs to this user), TMPDIR or /tmp. The first of these is
+ * chosen in which a socket can be bound: some file systems have no sockets, and the name of a socket must be short. If
+ * none of them is writable, as in a minimal container, the folder is created in the working directory. A rank that
+ * leaves removes its socket, and the last rank removes the folder. A killed rank does not remove its socket, so the
+ * folder stays. The last rank that leaves without the others then removes the folder. If it does not, the launching
+ * command does, or the next run of this user on the node.
  *
- * An old folder is removed if no process has any of its sockets open. Calling connect() on a datagram socket shows
- * whether a process has it open, even across namespaces, but only on the same system. Nodes may share a file system, so
- * the folder's name contains the boot number of its system, and other systems leave it alone. A new folder has no
- * socket yet, and is not removed until it is old. After its first socket is bound, the folder gets another mode, so an
- * empty folder with that mode was left by killed ranks. */
+ * A folder of an earlier run is removed if no process has any of its sockets open. connect() shows whether a process
+ * has a datagram socket open, even across namespaces, but only on the same system. Nodes may share a file system, so
+ * the folder's name contains the boot number of its system, and other systems do not touch the folder. A new folder has
+ * no socket yet. So a folder without sockets is removed only if it is old or has the mode MODE_OF_USED. A folder gets
+ * this mode after its first socket is bound. */
 #include "common/mpi/folder.h"
 
 #include "common/os/boot.h"
@@ -35,8 +36,8 @@
 
 #define MODE_OF_USED (S_ISVTX | S_IRWXU)
 
-/* Name of the memory's file in the folder. It is a number, like the name of a socket, so that the file is removed with
- * the sockets; no rank has this number. */
+/* Name of the memory's file if it is in the folder. It is a number, like the name of a socket, so the file is removed
+ * with the sockets. No rank has this number. */
 #define MEMORY_NAME "4294967295"
 
 _Static_assert(FOLDER_MAX + sizeof "/4294967295" <= sizeof((struct sockaddr_un *)0)->sun_path, "the name of a socket");
@@ -70,14 +71,14 @@ bool folder_ring(const char *folder, int bell, unsigned index)
 {
     struct sockaddr_un address;
     socket_address(folder, index, &address);
-    /* If the queue of the socket is full, sendto() fails, but that counts as success: the queued bytes wake the rank
-     * too. */
+    /* If the queue of the socket is full, sendto() fails. That counts as success: the rank wakes because of the queued
+     * bytes. */
     return sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address) == 1 ||
            (errno != ENOENT && errno != ECONNREFUSED);
 }
 
-/* The memory is a file in /dev/shm, because a file elsewhere may be written to a disk. If `inside`, it is a file in the
- * folder. */
+/* Path of the file that holds the shared memory. It is in /dev/shm, because other file systems may write it to a disk.
+ * If `inside`, it is in the folder, because /dev/shm could not be used. */
 static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
 {
     if (inside)
@@ -174,8 +175,8 @@ static void remove_sockets(DIR *open)
             unlinkat(dirfd(open), entry->d_name, 0);
 }
 
-/* Does the folder belong to this user, with a mode that folder_make() sets? Sets `*is_used` if the folder has held a
- * socket or is old. */
+/* Does the folder belong to this user, and does it have one of the two modes that folder_make() sets? Sets `*is_used`
+ * to whether the folder has held a socket or is old. */
 static bool folder_is_ours(DIR *open, bool *is_used)
 {
     struct stat status;
@@ -244,7 +245,7 @@ static int make_under(const char *base, char folder[FOLDER_MAX], struct error *e
     return -1;
 }
 
-/* Returns NULL if the folder belongs to another user, for example after su. */
+/* Returns NULL if XDG_RUNTIME_DIR belongs to another user, as it may after su. */
 static const char *own_runtime_folder(void)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");
@@ -300,8 +301,8 @@ void folder_leave(const char *folder, unsigned index)
     struct sockaddr_un address;
     socket_address(folder, index, &address);
     unlink(address.sun_path);
-    /* rmdir() fails while the sockets of other ranks are there. The memory may still have its name if a rank was killed
-     * before it mapped the memory. */
+    /* rmdir() fails while there are sockets of other ranks. If a rank was killed before it mapped the memory, nobody
+     * has removed the memory's name yet. */
     if (rmdir(folder) == 0)
         folder_unmap_name(folder, false);
 }

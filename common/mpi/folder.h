@@ -15,9 +15,9 @@ int folder_make(char folder[FOLDER_MAX], struct error *error);
 
 int folder_bind(const char *folder, unsigned index, struct error *error);
 
-/* Maps zeroed memory that the ranks of the node share; the caller unmaps it by munmap(). If `make`, creates the memory
- * and sets `*inside` to whether it is a file in the folder; otherwise opens it, in the folder if `*inside`. Returns
- * NULL on failure. */
+/* Maps zeroed memory that the ranks of the node share. The caller unmaps it by munmap(). If `make`, creates the memory
+ * and sets `*inside` to whether its file is in the folder. Otherwise opens the memory, in the folder if `*inside`.
+ * Returns NULL on failure. */
 void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error);
 
 void folder_unmap_name(const char *folder, bool inside);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread that detects lost ranks for workers without a supermaster (--dca). These workers wait for each other in MPI,
- * which does not detect losses: for example, a rank that is killed while it adds to a shared counter leaves a lock of
- * Open MPI held (osc/sm, 4.1 and 5.0), and the others wait for the lock forever. The thread does not use MPI. It ends
- * the process, because the chunks that the lost rank had drawn cannot be recovered in any case. */
+ * which does not detect losses. For example, if a rank is killed while it adds to a shared counter, a lock of Open MPI
+ * stays held (osc/sm, 4.1 and 5.0), and the other ranks wait for this lock forever. The thread does not use MPI. After
+ * a loss it ends the process, because the chunks that the lost rank had drawn cannot be recovered. */
 #include "common/mpi/guard.h"
 
 #include "common/mpi/watch.h"

@@ -9,7 +9,7 @@ struct watch;
 
 struct guard {
     const struct watch *watch;
-    /* Called in the thread after a watched peer has ended without leaving in order. Must end the process. */
+    /* The thread calls this after a watched peer has ended without leaving in order. It must end the process. */
     void (*lost)(void *context, unsigned rank);
     void *context;
     int set;

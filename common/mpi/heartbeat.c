@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Heartbeats, one per second, for ranks whose processes the system of this node cannot watch. A rank from which ten
- * heartbeats in a row are missing is declared lost.
+/* Heartbeats, one per second, between ranks that cannot watch each other's processes, for example on different nodes. A
+ * rank is declared lost after ten of its heartbeats in a row are missing.
  *
- * Ranks that depend on each other send them both ways: supermaster and masters; a worker and the rank that serves it,
- * if on different nodes; a worker of a lost master and the supermaster. Any message counts as a heartbeat. The silence
- * of a peer is counted in this rank's own checks, at most one per second, each after this rank has handled all messages
- * that have arrived. So a rank that was itself stopped or got no core does not declare others lost.
+ * Ranks that depend on each other send heartbeats both ways: the supermaster and the masters; a worker and the rank
+ * that serves it; a worker of a lost master and the supermaster. Any message counts as a heartbeat. A rank measures the
+ * silence of a peer in checks of its own. It makes at most one check per second, after it has handled all messages that
+ * have arrived. So a rank that was itself stopped, or got no core, does not declare others lost.
  *
- * A network outage causes a silence longer than itself. TCP repeats a lost packet after 0.2 s and doubles the waiting
- * time: 0.6, 1.4, 3.0, 6.2 and 12.6 s after the first attempt. So the packet is repeated within twice the length of the
- * outage plus 0.2 s. The last heartbeat before the outage may be 1.3 s old when the outage begins. So an outage of up
- * to four seconds causes a silence below ten seconds, as the manual promises.
+ * A network outage causes a silence that is longer than the outage. TCP repeats a lost packet after 0.2 s and then
+ * doubles the waiting time each time: 0.6, 1.4, 3.0, 6.2 and 12.6 s after the first attempt. So after an outage of t
+ * seconds the packet arrives within 2 t + 0.2 s of the first attempt. The last heartbeat before the outage may be 1.3 s
+ * old when the outage begins. So an outage of up to four seconds causes a silence below ten seconds, as the manual
+ * promises.
  *
- * A rank that computes a long iteration or waits for a disk cannot send heartbeats itself, so a thread sends them. One
- * thread at a time uses MPI (MPI_THREAD_SERIALIZED): the rank's own thread holds the mutex `turn` except while it
- * computes or waits for the disk; the heartbeat thread uses pthread_mutex_trylock(). If the system watches all peers
- * there are no heartbeats, and MPI is started with a lower thread level if that is known before MPI starts (start.c).
+ * While a rank computes a long iteration or waits for a disk, its own thread cannot send heartbeats. A second thread
+ * then sends them. One thread at a time uses MPI (MPI_THREAD_SERIALIZED). The rank's own thread holds the mutex `turn`,
+ * except while it computes or waits for the disk. The heartbeat thread takes the mutex by pthread_mutex_trylock(). If
+ * the system watches all peers, there are no heartbeats. If that is known before MPI starts, MPI is started with a
+ * lower thread level (start.c).
  *
  * A rank that leaves in order says so in its last heartbeat. If a rank that was declared lost still sends heartbeats,
- * the answer tells it to end; it gets no other messages. */
+ * it gets an answer that tells it to end, and no other messages. */
 #include "common/mpi/pulse.h"
 
 #include "common/mpi/detect.h"
@@ -46,8 +48,8 @@ static bool is_far(const struct runtime *runtime, unsigned rank)
     return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
 }
 
-/* Sends nothing while an earlier heartbeat or message to the peer is unfinished. So at most one heartbeat to a dead
- * peer is outstanding. */
+/* Sends nothing while an earlier heartbeat or message to the peer is unfinished. So no more than one heartbeat to a
+ * dead peer is ever unfinished. */
 static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
 {
     struct beat *beat = &heartbeat->beats[to];
@@ -151,9 +153,9 @@ int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime)
         heartbeat->beats[i] = (struct beat){.is_far = is_far(runtime, i), .may_miss = MAY_MISS_AT_START};
     heartbeat->receive = carrier->recv_init(runtime->world, CARRIER_ANY, TAG_HEARTBEAT, &heartbeat->received, 1);
     carrier->start(heartbeat->receive);
-    /* MPI may grant a lower thread level than requested. A supermaster or master can do without the heartbeat thread,
-     * because it never computes for long. If the level of any worker is too low, no rank uses heartbeats: see
-     * `can_run_heartbeats`. */
+    /* MPI may grant a lower thread level than was requested. The supermaster and the masters can then do without the
+     * heartbeat thread, because they never compute for long. If the level of any worker is too low, no rank uses
+     * heartbeats: see `can_run_heartbeats`. */
     if (carrier->level() < CARRIER_SERIALIZED)
         return 0;
     pthread_mutex_init(&heartbeat->turn, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch without MPI: one process forked the ranks on this machine (deploy/fork), and they share unnamed memory. Each
- * rank has two lanes to each other rank: one for messages, one for data. An unused lane costs only address space. A
- * waiting rank is woken by its doorbell, as with MPI.
+/* Lanes carry messages and data in a launch without MPI. One process has forked all ranks on this machine
+ * (deploy/fork), and they share unnamed memory. Each rank has two lanes to each other rank: one for messages, one for
+ * data. An unused lane costs only address space. A doorbell wakes a waiting rank, as with MPI.
  *
  * A lane is a ring buffer with one writer and one reader. If a process is killed at any instant, its lanes hold only
  * complete messages and data.
@@ -10,21 +10,22 @@
  * out, which only the reader changes. A count is advanced after the bytes are copied. Invariant: taken <= put <= taken
  * + room.
  *
- * A lane for messages is made of cells, each a cache line, and a message fills one or more cells. What a message costs
- * is how often a cache line moves between cores, and a short message moves only one. The size of a message is the first
- * word of its first cell and is written last. The reader looks at the cell after the last message that it took. It sets
- * the first words of a message's cells to 0 before it counts the cells as taken. The writer reads the count of taken
- * cells only if the lane seems full.
+ * A lane for messages is made of cells. A cell is a cache line, and a message fills one or more cells. The cost of a
+ * message is the number of cache lines that move between cores; for a short message this is one. The size of a message
+ * is the first word of its first cell and is written last. The reader looks at the cell after the last message that it
+ * took. It sets the first word of each cell of a message to 0 before it counts the cells as taken. The writer reads the
+ * count of taken cells only if the lane seems full.
  *
- * Each receiver has a bit for each sender: if the bit is set, the receiver looks at the lane from that sender. A sender
- * puts a message into the lane, then sets its bit at the receiver if the bit is not set. The receiver clears a bit only
- * if it looks at many lanes without messages, and then looks at that lane once more. If a sender is killed before it
- * has set its bit, the receiver does not look for its message: see lanes_look_at().
+ * Each receiver has a bit for each sender. If the bit is set, the receiver looks at the lane from that sender. A sender
+ * puts a message into the lane, and then sets its bit at the receiver if the bit is not set. If the receiver looks at
+ * many lanes without messages, it clears the bits of some. After it has cleared a bit, it looks at that lane once more.
+ * If a sender is killed before it has set its bit, the receiver does not find the last message by itself: see
+ * lanes_look_at().
  *
- * If a rank was lost, the first rank may let the launcher start another process with its number (SLOT_FREE), which
- * begins all its counts anew. Only the lanes between the first rank and the new process are emptied, so the new process
- * exchanges messages with the first rank alone and looks at no other lane. The bits need not be cleared: a set bit does
- * no harm if the lane is empty. */
+ * If a rank was lost, the first rank may let the launcher start another process with the same number (SLOT_FREE). All
+ * counts of the new process begin at 0. Only the lanes between the first rank and the new process are emptied. So the
+ * new process exchanges messages with the first rank alone, and looks at no other lane. The bits need not be cleared: a
+ * set bit does no harm if the lane is empty. */
 #include "common/mpi/lanes.h"
 
 #include "common/os/launched.h"
@@ -41,14 +42,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of a lane: a power of two, and as few as the largest message allows, so that lanes stay in the caches. */
+/* Sizes of the two kinds of lanes, in bytes: powers of two, and as small as the largest message allows, so that lanes
+ * stay in the caches. */
 #define MESSAGES_ROOM ((size_t)32 << 10)
 #define DATA_ROOM     ((size_t)256 << 10)
 #define SHARED_ROOM   ((size_t)4 << 20)
 #define SIZE_BYTES    sizeof(uint32_t)
 #define CELL_BYTES    ((size_t)64)
 #define LANE_CELLS    (MESSAGES_ROOM / CELL_BYTES)
-/* A rank goes on looking at up to this many lanes without messages, and stops looking at further ones. */
+/* A rank keeps looking at no more than this many lanes without messages. */
 #define QUIET_LANES_MAX 32
 
 struct lane {
@@ -65,7 +67,7 @@ struct messages_lane {
 struct ends {
     uint64_t put, known_taken;
     uint64_t taken;
-    bool is_broken; /* the other rank has written an impossible size: no more messages are taken from this lane */
+    bool is_broken; /* the other rank has written an impossible size, so no more messages are taken from this lane */
 };
 
 #define WORD_BITS 64
@@ -87,10 +89,11 @@ struct lanes {
     unsigned words;
     struct board *board;
     struct ends *ends; /* [ranks] owned; NULL in the launcher */
-    /* set of ranks to whose messages this rank listens: all others, or only the first rank if this rank has returned */
+    /* the ranks from which this rank takes messages, as a set of bits: all others; if this rank has returned, only the
+     * first rank */
     uint64_t others[WORDS];
     uint64_t heard[WORDS];
-    size_t cells; /* cells of the message taken last; 0: they were given back to the sender */
+    size_t cells; /* cells of the message that was taken last; 0: its cells were given back to the sender */
     unsigned turn;
     size_t shared;
     bool has_returned;
@@ -221,8 +224,8 @@ static bool is_memory(int memory, unsigned ranks)
            (size_t)status.st_size == memory_bytes(ranks);
 }
 
-/* A process that replaces a lost one looks only at the lane from the first rank, because only that lane was emptied for
- * it. */
+/* If this process replaces a lost one, it looks only at the lane from the first rank, because no other lane was emptied
+ * for it. */
 static void note_return(struct lanes *lanes)
 {
     lanes->has_returned = lanes_slot(lanes, lanes->rank) == SLOT_FILLED;
@@ -254,7 +257,8 @@ bool lanes_enter(struct lanes **lanes, struct error *error)
         error_set(error, "the variable " LAUNCHED_WITHOUT_MPI " does not name the memory of a launch: '%.60s'", text);
     else
         close(memory);
-    unsetenv(LAUNCHED_WITHOUT_MPI); /* otherwise processes that this rank starts would count as ranks of the launch */
+    /* otherwise a process that this rank starts would take itself for a rank of the launch */
+    unsetenv(LAUNCHED_WITHOUT_MPI);
     return true;
 }
 
@@ -289,7 +293,7 @@ bool lanes_have_met(const struct lanes *lanes)
 
 void lanes_abort(struct lanes *lanes, int status)
 {
-    /* If a process that has taken the place of a lost rank ends, the other ranks continue, as they did without it. */
+    /* If this process has taken the place of a lost rank, the other ranks continue without it, as they did before. */
     if (!lanes->has_returned)
         atomic_store(&lanes->board->aborted, (uint32_t)status + 1);
     fflush(stderr);
@@ -335,8 +339,8 @@ void *lanes_share(struct lanes *lanes, size_t bytes)
     return shared;
 }
 
-/* Returns the first word of a cell: the size of the message that begins in the cell, or 0 until that message is
- * complete. */
+/* Returns the first word of a cell. If a message begins in the cell and is complete, the word is the size of the
+ * message; before that it is 0. */
 static _Atomic uint32_t *size_at(struct messages_lane *lane, uint64_t cell)
 {
     return (_Atomic uint32_t *)(void *)(lane->bytes + cell % LANE_CELLS * CELL_BYTES);
@@ -372,8 +376,8 @@ void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, si
     copy_in(lane->bytes, MESSAGES_ROOM, ends->put * CELL_BYTES + SIZE_BYTES, bytes, size);
     atomic_store_explicit(size_at(lane, ends->put), (uint32_t)size, memory_order_release);
     ends->put += cells_of(size);
-    /* After this fence, either this rank sees that the receiver has cleared the bit, or the receiver sees the
-     * message. */
+    /* This fence pairs with the receiver's clearing of the bit. Either this rank sees that the bit is cleared, or the
+     * receiver sees the message. */
     atomic_thread_fence(memory_order_seq_cst);
     set_bit(lanes, to, lanes->rank);
 }
@@ -393,8 +397,8 @@ static bool take_message(struct lanes *lanes, unsigned from, size_t *size)
     return true;
 }
 
-/* Gives the cells of the message taken last back to its sender. Called at the next poll, after this rank has answered
- * the message, because the answer is more urgent. */
+/* Gives the cells of the message that was taken last back to its sender. Called at the next poll: by then this rank has
+ * answered the message, which is more urgent. */
 static void give_cells_back(struct lanes *lanes)
 {
     struct messages_lane *lane = messages_lane(lanes, lanes->turn, lanes->rank);
@@ -411,7 +415,7 @@ static void hear(struct lanes *lanes)
             atomic_load_explicit(&lanes->board->told[lanes->rank].from[i], memory_order_acquire) & lanes->others[i];
 }
 
-/* A message may arrive just before the bit is cleared, so the lane is checked after that. */
+/* Clears the bit, and then looks at the lane once more, because a message may have arrived just before. */
 static void stop_looking_at(struct lanes *lanes, unsigned from)
 {
     atomic_fetch_and(&lanes->board->told[lanes->rank].from[from / WORD_BITS], ~(UINT64_C(1) << from % WORD_BITS));
@@ -499,7 +503,7 @@ size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t s
     return count;
 }
 
-/* No other process may use the lane during this. */
+/* No other process may use the lane during this call. */
 static void empty_messages(struct messages_lane *lane)
 {
     for (uint64_t cell = 0; cell < LANE_CELLS; cell++)

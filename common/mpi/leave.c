@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles departures that no message announces: of peers whose process has ended, and of this rank, if other ranks
- * declared it lost or the supermaster was lost. */
+/* Handles departures that no message announces. A peer departs when its process ends. This rank departs if other ranks
+ * have declared it lost, or if the supermaster was lost. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/topology.h"
@@ -38,8 +38,8 @@ static _Noreturn void exit_orphaned(struct link *link, bool in_order)
 }
 
 /* After LAST_LOOKS checks in a row without a message, all messages of an ended peer have been taken. LAST_LOOKS_MAX and
- * LAST_LOOKS_NS limit the checks for all ended peers together, because this rank does nothing else meanwhile, and other
- * ranks may go on sending results that are slow to store. */
+ * LAST_LOOKS_NS limit the checks: this rank does nothing else meanwhile, and other ranks may go on sending results that
+ * are slow to store. LAST_LOOKS_NS limits the checks for all ended peers together. */
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
 #define LAST_LOOKS_NS  1000000000u
@@ -55,7 +55,7 @@ static void take_last_messages(struct link *link, uint64_t until_ns)
     }
 }
 
-/* The last messages of an ended peer are taken first; the machine may learn of the loss from one of them. */
+/* Takes the last messages of an ended peer before it reports the loss: they may tell the machine of the loss first. */
 void link_look_at_peers(struct link *link)
 {
     struct runtime *runtime = link->runtime;

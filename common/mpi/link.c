@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Does this rank wait for something that only the other rank can give: data that it sends, or work that it alone may
- * do? */
+/* Does this rank need something from `rank` that no other rank can give? This may be data that `rank` sends, or work
+ * that `rank` alone may do. */
 static bool link_needs(const struct link *link, unsigned rank)
 {
     bool needs = net_awaits_data(&link->net, rank);
@@ -103,7 +103,7 @@ void link_close(struct link *link)
     announcements_fini(&link->announcements);
     free(link->returns.since);
     free(link);
-    /* The heartbeat thread may use MPI until runtime_wait(), because finishing the output may take long. */
+    /* Finishing the output may take long. So the heartbeat thread may use MPI from here until runtime_wait(). */
     heartbeat_release(&runtime->heartbeat);
 }
 
@@ -187,8 +187,8 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     return driver;
 }
 
-/* After a loss, how long to wait for the last sends: a message to another rank that was lost, but whose loss is not
- * detected, never finishes. */
+/* Time limit for the last sends if a rank was lost. A second rank may be lost without anybody noticing, and a message
+ * to it is never sent. */
 #define LAST_SENDS_NS 2000000000u
 
 static bool is_too_late(const struct link *link, uint64_t ended_ns)
@@ -201,14 +201,14 @@ static bool has_last_sends(const struct link *link, const struct net_user *user,
     return user->pending > 0 && !is_too_late(link, ended_ns);
 }
 
-/* Discarded data count too, because their sender cannot end before this rank has received them. */
+/* Data that will be discarded count too: their sender cannot end before this rank has received them. */
 static bool has_last_data(const struct link *link, uint64_t ended_ns)
 {
     return link->net.collects_active > 0 && !is_too_late(link, ended_ns);
 }
 
-/* Are messages of the job still being sent? In a set the memory of the job is freed when it is removed. So a job of a
- * set waits, without a limit, until MPI does not use its memory any more or the other rank is known to be lost. */
+/* Are messages of the job still being sent? In a set, the memory of a job is freed when the job is removed. So a job of
+ * a set waits without a time limit, until MPI does not use this memory any more or the receiver is known to be lost. */
 static bool has_last_messages(const struct driver *driver)
 {
     struct link *link = driver->link;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The link of a rank to the others, for any number of jobs. It receives messages and passes each to the driver of its
- * job, lets one driver at a time compute, and waits for events on behalf of all drivers. runtime_drive() is a link with
- * one driver. */
+/* The link of a rank to the other ranks. It serves any number of jobs: it receives messages and passes each to the
+ * driver of its job, lets one driver at a time compute, and waits for events on behalf of all drivers. runtime_drive()
+ * uses a link with one driver. */
 #pragma once
 
 #include "common/mpi/runtime.h"
@@ -16,12 +16,13 @@ struct link;
 struct part_of_job {
     uint32_t job; /* number of the job, greater than the numbers of all earlier jobs */
     unsigned weight;
-    int priority; /* among the jobs that have a chunk on this rank, only those with the highest priority compute */
+    int priority; /* of the jobs that have a chunk on this rank, only those with the highest priority compute */
     const struct machine *machine;
     const struct effects *effects;
     bool exchanges;
-    bool are_tasks;      /* for a worker: an iteration may keep the core for hours, while other jobs wait */
-    const char *failure; /* an error of which the machine is told by EVENT_FATAL instead of EVENT_START; may be NULL */
+    bool are_tasks; /* for a worker: one iteration may keep the core for hours while other jobs wait */
+    /* an error, or NULL; if there is one, the machine gets it in EVENT_FATAL instead of EVENT_START */
+    const char *failure;
 };
 
 /* Opens the link of a rank, after runtime_group(). On failure prints the reason and returns NULL; the run then ends. */
@@ -37,12 +38,12 @@ struct link_pod {
 
 struct job_source {
     void *context;
-    /* Called after a job was announced to this rank and the announcement was forwarded. The function may add the job.
-     * The bytes are valid during the call. */
+    /* Called after a job was announced to this rank, and this rank has forwarded the announcement. The function may add
+     * the job. The bytes are valid during the call. */
     void (*announced)(void *context, uint32_t job, const unsigned char *bytes, size_t size);
-    /* These three are for a supermaster that accepts pods, otherwise NULL. reserve() makes room in all jobs for a pod
-     * with this many workers (-1: out of memory). joined() adds the pod to the topologies of all jobs and calls
-     * driver_tell_joined() for each; leaving() calls driver_tell_leaving() for each. */
+    /* The next three functions are for a supermaster that accepts pods, otherwise NULL. reserve() makes room in all
+     * jobs for a pod with this many workers (-1: out of memory). joined() adds the pod to the topologies of all jobs
+     * and calls driver_tell_joined() for each job. leaving() calls driver_tell_leaving() for each job. */
     int (*reserve)(void *context, unsigned workers);
     void (*joined)(void *context, const struct link_pod *pod);
     void (*leaving)(void *context, unsigned first_rank, bool now);
@@ -50,8 +51,8 @@ struct job_source {
     void (*asked)(void *context);
 };
 
-/* Makes this the link of a set: jobs are announced and added while it is open, messages may arrive before their job,
- * and the end of a job does not end the ranks. Copies the source. */
+/* Makes this the link of a set. While it is open, jobs are announced and added, and messages may arrive before their
+ * job. The end of a job does not end the ranks. Copies the source. */
 void link_expect_jobs(struct link *link, const struct job_source *source);
 
 /* How long a job may keep the core while other jobs of the same priority wait. */
@@ -60,15 +61,15 @@ void link_keep_for(struct link *link, uint64_t ns);
 
 /* For the supermaster of a set: announces a job to all ranks of the launch and, if `is_for_pods`, to present and future
  * pods. The job's number must be greater than all earlier numbers. Keeps a copy of the bytes, at most ANNOUNCEMENT_MAX,
- * until link_remove(). Returns -1 if memory runs out; nothing was announced then. */
+ * until link_remove(). If memory runs out, announces nothing and returns -1. */
 int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size, bool is_for_pods);
 
 void link_end(struct link *link);
 
 bool link_is_over(const struct link *link);
 
-/* For the supermaster of a set: makes a pod leave; if `now`, without waiting for its running iterations. Returns false
- * if there is no such pod. */
+/* For the supermaster of a set: makes a pod leave. If `now`, the pod does not wait for its running iterations. Returns
+ * false if there is no such pod. */
 bool link_send_away(struct link *link, unsigned rank, bool now);
 
 /* Describes present pod number `place`, counted from 0. Returns false if there are fewer pods. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The carrier of a launch without MPI, for workers without a supermaster (--dca node, rma). Collective operations use
- * tree.c, as the start of the run does; a window is shared memory. There is one communicator. It has all ranks, and all
- * are on one node. */
+ * tree.c, as the start of the run does. A window is shared memory. There is one communicator, which has all ranks. All
+ * ranks are on one node. */
 #include "common/mpi/local_carrier.h"
 
 #include "common/mpi/lanes.h"

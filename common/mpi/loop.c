@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The turns of a link: messages, computing, time and waiting. A turn does not block while there is work. */
+/* The turns of a link. A turn handles messages, computes, handles what is due, and waits if there is no work. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -11,9 +11,9 @@
 
 #define CLOCK_MESSAGES 16
 
-/* Reading the clock takes a tenth of the round trip of a message, so the clock is read only if nothing happened in a
- * turn, after many messages, and after slow operations. So `now_ns` may be some hundred nanoseconds old when a message
- * is handled. */
+/* Reads the clock, unless this turn has read it already. Reading takes a tenth of the round trip of a message. So the
+ * clock is read only after a turn in which nothing happened, after many messages, and after slow operations. When a
+ * message is handled, `now_ns` may therefore be some hundred nanoseconds old. */
 static void link_refresh_clock(struct link *link)
 {
     if (!link->now_is_fresh)
@@ -22,8 +22,8 @@ static void link_refresh_clock(struct link *link)
     link->since_clock = 0;
 }
 
-/* If computing took longer than this, messages that have arrived are handled before the event that the computing
- * produced. */
+/* If computing took longer than this, messages that have arrived are handled first, and then the event that came from
+ * the computing. */
 #define LONG_TURN_NS 2000u
 
 static bool driver_compute(struct driver *driver)
@@ -50,7 +50,8 @@ static bool driver_compute(struct driver *driver)
     uint64_t before_ns = link->now_ns;
     link->now_ns = event.now_ns > 0 ? event.now_ns : link->ops->now();
     link->since_clock = 0;
-    /* The machine is told of the load first, because it may request another chunk after the event. */
+    /* The machine gets the load before the event: it may request a chunk because of the event, and the request contains
+     * the load. */
     if (meter != NULL && load_meter_look(meter, link->now_ns)) {
         struct event load = {.type = EVENT_LOAD, .load = load_to_wire(meter->load)};
         driver_step(driver, &load);
@@ -62,8 +63,8 @@ static bool driver_compute(struct driver *driver)
                 effects->chunk_ends(effects->context, &event.chunk);
         } else if (event.type == EVENT_PROBED)
             driver->is_beside = driver->share.ends;
-        /* Messages that arrived during the computing are handled first. EVENT_STOLEN is not delayed in this way,
-         * because it tells how much of the running chunk is left at present. */
+        /* Messages that arrived during the computing are handled first. EVENT_STOLEN is not delayed by them: it says
+         * how much of the running chunk is left at present. */
         if (link->now_ns - before_ns > LONG_TURN_NS && event.type != EVENT_STOLEN && !link->runtime->exchanges)
             link_receive(link, MESSAGES_PER_TURN);
         driver_step(driver, &event);
@@ -110,7 +111,7 @@ void driver_tell_leaving(struct driver *driver, unsigned master, bool now)
     driver_step(driver, &event);
 }
 
-/* Called after a signal: drains all jobs, or makes a pod leave its set. After a second signal a pod does not wait for
+/* Called after a signal: drains all jobs. A pod leaves its set instead. After a second signal the pod does not wait for
  * its running iterations. */
 static void drain(struct link *link)
 {
@@ -160,7 +161,7 @@ static bool link_look_at_time(struct link *link)
     return drains;
 }
 
-/* A message found is handled at once, because MPI reports each message only once. */
+/* A message that is found must be handled at once, because MPI reports each message only once. */
 static bool receive_while_waiting(void *context)
 {
     struct link *link = context;
@@ -197,10 +198,10 @@ static void ask_for_tasks(struct link *link)
         driver_send_now(driver, driver->owed_to, &message);
 }
 
-/* Does each of these once: messages, sends, data, computing and time. A rank that computes and does not serve others
- * handles one message per turn. Between two short chunks it does not check for messages: a check takes as long as a
- * short chunk, and on shared cores MPI yields the core if there is no message. For the same reason it does not check
- * after its helper process woke it. A rank that serves others checks in each turn. */
+/* Each turn handles messages, sends, data, computing and time once. A rank that serves others checks for messages in
+ * each turn. A rank that only computes handles at most one message per turn. It makes no check between two short
+ * chunks: a check takes as long as a short chunk, and on shared cores MPI yields the core if there is no message. It
+ * also makes no check after its helper process has woken it. */
 void link_turn(struct link *link)
 {
     const unsigned most = link->computes && !link->serves ? 1 : MESSAGES_PER_TURN;

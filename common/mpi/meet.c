@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranks meet: each sends a hello and its place to the first rank, which finds out which ranks share a node and
- * tells all ranks. */
+/* The ranks meet. Each rank sends a hello and its place to the first rank. The first rank finds out which ranks share a
+ * node, and tells all ranks. */
 #include "common/mpi/meet.h"
 
 #include "common/mpi/lanes.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What each rank sends. The memory layout is the format, because all ranks come from one build. */
+/* What each rank sends. It is sent as it lies in memory, because all ranks come from one build. */
 struct arrival {
     unsigned char hello[HELLO_BYTES];
     uint32_t rank;
@@ -76,8 +76,8 @@ static int by_host_and_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Fills in what all ranks are told about the ranks of one node. A hello that cannot be decoded is passed on unchanged:
- * every rank rejects it. */
+/* Fills in, for the ranks of one node, what all ranks are told about them. A hello that cannot be decoded is passed on
+ * unchanged, and every rank rejects it. */
 static void seat_node(const struct arrival *arrivals, unsigned count, struct seating *seating)
 {
     assert(count > 0);
@@ -118,7 +118,7 @@ static int by_first_rank(const void *a, const void *b)
     return x->first_rank < y->first_rank ? -1 : x->first_rank > y->first_rank;
 }
 
-/* Keeps the name of each node. `arrivals` are sorted by host. If memory runs out, no names are kept. */
+/* Stores the name of each node. `arrivals` are sorted by host. If memory runs out, no names are stored. */
 static void keep_names(struct runtime *runtime, const struct arrival *arrivals)
 {
     unsigned count = 0;

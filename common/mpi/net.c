@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages over MPI: a ring of persistent receives, a ring of non-blocking sends, and data messages received directly
- * into buffers. After the start nothing is allocated per message. The ring of sends is so large that a rank seldom
+/* Messages over MPI: a ring of persistent receives, a ring of non-blocking sends, and data messages that are received
+ * directly into buffers. After the start nothing is allocated per message. The ring of sends is large, so a rank seldom
  * waits for room. The ring grows for messages that must not wait (send.c).
  *
- * A message is given to MPI only after MPI has sent the previous message to the same rank, which usually is at once. If
- * the receiver has died, the previous message may never be sent, and Open MPI 4 must then not get another: its TCP
- * transport adds an event for the closed connection, and the next send would insert that event a second time into a
- * list, which would become circular. The rank would loop forever in MPI_Test().
+ * A message is given to MPI only after MPI has sent the previous message to the same rank. Usually MPI sends it at
+ * once. If the receiver has died, the previous message may never be sent. Open MPI 4 must then not get another message
+ * for this rank: its TCP transport has added an event for the closed connection to a list, and the next send would add
+ * the same event again. The list would become circular, and this rank would loop forever in MPI_Test().
  *
- * MPI_Test() is called for a send only after MPI_Request_get_status(), which does not change the request, has found it
- * complete (ops_mpi.c). The reason: if Open MPI 5 knows that the receiver failed, MPI_Test() reports completion with an
- * error while the bytes still wait in the connection, and frees the request only at the next test. If the connection is
- * closed in between, Open MPI aborts ("Send error after request freed", 5.0.7).
+ * A send is first tested by MPI_Request_get_status(), which does not change the request. MPI_Test() is called only
+ * after that has found the send complete (ops_mpi.c). The reason is a defect of Open MPI 5 (5.0.7). If it knows that
+ * the receiver has failed, MPI_Test() reports completion with an error while the bytes still wait in the connection. It
+ * frees the request only at the next test. If the connection is closed between the two tests, Open MPI aborts ("Send
+ * error after request freed").
  *
- * A rank that was declared lost may only have been stopped. After it continues, it fetches data that were announced to
- * it, and MPI of this rank sends whatever is in their memory. So the memory of an abandoned send is kept until the
- * process ends, and so is that of an abandoned receive. The amount is limited to the messages that were under way to
- * and from lost ranks.
+ * A rank that was declared lost may only have been stopped. After it continues, it fetches the data that were announced
+ * to it. MPI in this process then sends whatever is in the memory of these data. So the memory of an abandoned send is
+ * kept until the process ends. The memory of an abandoned receive is kept too. This costs no more than the messages
+ * that were under way to and from lost ranks.
  *
- * With ULFM (ulfm.c), if a receive from any rank is tested after a failure, MPI marks it as pending, and the receive
- * continues. If a message arrives before the next test, Open MPI 5.0.7 does not remove the mark, and that test returns
- * the error together with completion. The message is intact, and MPI would not report it again, so it must be handled.
+ * With ULFM (ulfm.c), if a receive from any rank is tested after a failure, MPI marks the receive as pending, and the
+ * receive continues. If a message arrives before the next test, Open MPI 5.0.7 does not remove the mark. The next test
+ * then returns the error together with completion. The message is intact and must be handled, because MPI will not
+ * report it again.
  *
- * A launch without MPI uses lanes instead (lanes.h): a message is held until the lane has room for it, and counts as
- * sent when it is in the lane. Data are transferred piece by piece, in the order of their announcements. */
+ * A launch without MPI uses lanes instead (lanes.h). A message is held until the lane has room for it. As soon as it is
+ * in the lane, it counts as sent. Data are transferred piece by piece, in the order of their announcements. */
 #include "common/mpi/net.h"
 
 #include "common/mpi/lanes.h"
@@ -107,10 +109,9 @@ void net_fini(struct net *net)
         release_held(net);
     for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++)
         carrier_end_receive(&net->receives[i]);
-    for (unsigned i = 0; i < net->inbound_count;
-         /* Receives of boundary data are left here only if the run has failed. They are ended, so that MPI writes to
-          * their memory no more. */
-         i++) {
+    /* Receives of boundary data are left here only if the run has failed. They are ended, so that MPI does not write to
+     * their memory any more. */
+    for (unsigned i = 0; i < net->inbound_count; i++) {
         carrier_request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].data.request;
         if (*request != 0)
             carrier_end_receive(request);
@@ -123,8 +124,8 @@ void net_fini(struct net *net)
     }
     free(net->sends);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        /* Receives are active here only if the run has failed. Their buffers are not freed, because data may still
-         * arrive. */
+        /* Receives are active here only if the run has failed. Their buffers are not freed, because MPI may still write
+         * data to them. */
         if (!net->collects[i].active)
             free(net->collects[i].buffer);
     free(net->receive_bytes);
@@ -186,9 +187,9 @@ static unsigned send_place(const struct net *net, unsigned count)
     return place < net->send_capacity ? place : place - net->send_capacity;
 }
 
-/* Makes room for one more item of `size` bytes in a ring of `count` items, which begins at index `*first` and has room
- * for `*capacity`. Returns the ring, which may have moved and then begins at index 0. If memory runs out, returns NULL
- * and changes nothing. */
+/* Makes room for one more item of `size` bytes in a ring. The ring has `count` items, begins at index `*first`, and has
+ * room for `*capacity` items. Returns the ring, which may have moved; if it has moved, it begins at index 0. If memory
+ * runs out, returns NULL and changes nothing. */
 static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *capacity, size_t size)
 {
     if (count < *capacity)
@@ -196,7 +197,7 @@ static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *ca
     unsigned char *grown = malloc((2 * *capacity + 8) * size);
     if (grown == NULL)
         return NULL;
-    if (count > 0) { /* the ring is full: its items are those from `first` to the end, then those before `first` */
+    if (count > 0) { /* the ring is full: copy the items from `first` to the end, then those before `first` */
         const size_t to_end = (count - *first) * size;
         memcpy(grown, (unsigned char *)ring + *first * size, to_end);
         memcpy(grown + to_end, ring, *first * size);
@@ -223,8 +224,9 @@ static struct send_slot *take_slot(struct net *net)
     return *slot;
 }
 
-/* Encodes the message without copying an inline payload: the caller has left room for the rest of the message in front
- * of the payload. Boundary data have no such room (`is_copied`), so they are copied into the slot. */
+/* Encodes the message, and does not copy an inline payload: in front of the payload the caller has left room for the
+ * rest of the message. There is no such room in front of boundary data (`is_copied`), so these are copied into the
+ * slot. */
 static unsigned char *encode(struct send_slot *slot, const struct message *message, uint32_t job, bool is_copied,
                              size_t *size)
 {
@@ -415,7 +417,8 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     return true;
 }
 
-/* If MPI may still read this send's slot, the slot is never freed, and the ring gets a new slot when one is needed. */
+/* If MPI may still read this send's slot, the slot is kept until the process ends. Its place in the ring gets a new
+ * slot when one is needed. */
 static void drop_oldest_send(struct net *net)
 {
     struct send_slot **slot = &net->sends[net->send_first];
@@ -490,7 +493,7 @@ int net_collect(struct net *net, struct net_user *user, const struct part *part,
     return 0;
 }
 
-/* Have the data arrived over MPI? If the receive has failed, it stays in place until the loss of its sender is
+/* Have the data arrived over MPI? If the receive has failed, it keeps its place until the loss of the sender is
  * handled. */
 static bool has_come_over_mpi(struct net *net, struct data_receive *data)
 {
@@ -630,8 +633,8 @@ bool net_awaits_data(const struct net *net, unsigned from)
     return awaits;
 }
 
-/* Returns the receive from that rank which began last. Receives must be cancelled from the last to the first: otherwise
- * data for a cancelled receive would arrive in the next one. */
+/* Returns the active receive from rank `from` that began last. Receives are cancelled from the last to the first. In
+ * another order, data for a cancelled receive would arrive in the receive after it. */
 static struct collect *last_unfinished_collect(struct net *net, unsigned from)
 {
     struct collect *last = NULL;

@@ -15,14 +15,14 @@
 #define TAG_DATA    2
 
 #define RECEIVES_MAX 16
-/* A rank with this many unfinished sends waits, if it can, before it sends more. */
+/* If this many sends of a rank are unfinished, it waits before it sends more, unless it must not wait. */
 #define SENDS_MAX 64
 /* At most this many data messages are received at a time; further data messages wait. */
 #define COLLECTS_MAX 4
 
 struct runtime;
 
-/* A job as the owner of messages. `pending`: how many of the job's sends and receives of boundary data are
+/* The job to which a message belongs. `pending`: how many sends, and receives of boundary data, of the job are
  * unfinished. */
 struct net_user {
     uint32_t job;
@@ -30,9 +30,10 @@ struct net_user {
 };
 
 enum send_state {
-    SEND_HELD,  /* not given to MPI yet: waits for an earlier message to the same rank, or for room in the lane */
+    /* MPI does not have the message yet: it waits for an earlier message to the same rank, or for room in the lane */
+    SEND_HELD,
     SEND_BEGUN, /* MPI has the message, but not yet the data that belong to it */
-    SEND_GONE,  /* the message is sent, and MPI has the data that belong to it */
+    SEND_GONE,  /* MPI has sent the message, and has the data that belong to it */
 };
 
 struct send_slot {
@@ -55,7 +56,7 @@ struct data_receive {
     unsigned char *to;
     uint64_t bytes;
     carrier_request request;
-    /* `place`: number of this receive in the order of all; `have`: without MPI, the bytes received so far */
+    /* `place`: how many receives of data began before this one; `have`: without MPI, how many bytes have arrived */
     uint64_t place, have;
     bool has_failed;
 };
@@ -69,7 +70,8 @@ struct collect {
     bool active;
 };
 
-/* Boundary data that are awaited. If their job is over, `user` is NULL and the data are discarded after they arrive. */
+/* Boundary data that have been announced. If their job is over, `user` is NULL, and the data are discarded after they
+ * have arrived. */
 struct inbound {
     struct net_user *user;
     uint64_t first, offset;
@@ -90,8 +92,8 @@ struct net {
     carrier_request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
     bool receive_held;
-    /* [send_capacity] a ring in the order of sending; an entry is NULL until it is first used; array and slots are
-     * owned. */
+    /* [send_capacity] the sends as a ring, the oldest first. An entry is NULL until it is first used. The array and the
+     * slots are owned. */
     struct send_slot **sends;
     unsigned send_first, send_count, send_capacity;
     unsigned held_count;
@@ -99,19 +101,20 @@ struct net {
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
     uint64_t receives_begun;
-    struct collect *waiting; /* ring of results that are announced but have no buffer yet; owned */
+    struct collect *waiting; /* ring of results that are announced and wait for a buffer; owned */
     unsigned waiting_first, waiting_count, waiting_capacity;
     struct inbound *inbound; /* ring in the order of announcement; owned */
     unsigned inbound_first, inbound_count, inbound_capacity;
     struct net_user nobody;
-    uint64_t begun, over; /* how many sends have begun, and how many have ended; sends end in order */
+    /* how many sends have begun, and how many of them have ended; sends end in the order in which they began */
+    uint64_t begun, over;
 };
 
 /* `receives`: how many receives are posted, at most RECEIVES_MAX. The table of peers must exist. */
 int net_init(struct net *net, struct runtime *runtime, unsigned receives);
 void net_fini(struct net *net);
 
-/* Takes a message; returns false if there is none. The bytes are valid until the next call. */
+/* Takes a message. Returns false if there is none. The bytes are valid until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
 
 void net_look_at(struct net *net, unsigned from);
@@ -120,7 +123,7 @@ bool net_is_loss(struct net *net, enum carrier_result result);
 
 bool net_is_whole(enum carrier_result result, bool arrived);
 
-/* Handles an error of MPI: ends the run unless the reason is a lost rank. Returns true if the message has arrived
+/* Handles an error of MPI. If the reason is not a lost rank, ends the run. Returns true if the message has arrived
  * despite the error. */
 bool net_note_error(struct net *net, enum carrier_result result, bool arrived);
 
@@ -144,16 +147,16 @@ struct ended_send {
     struct net_user *user;
     unsigned to;
     const void *payload;
-    /* The payload must stay unchanged until the process ends, because the send was abandoned and MPI may still read
-     * it. */
+    /* The send was abandoned, and MPI may still read the payload. So the payload must stay unchanged until the process
+     * ends. */
     bool is_kept;
 };
 
-/* Removes the oldest send if it has finished, or was abandoned because its receiver has ended; otherwise returns
+/* Removes the oldest send if it has finished, or if it was abandoned because its receiver has ended. Otherwise returns
  * false. */
 bool net_sent(struct net *net, struct ended_send *sent);
 
-/* Receives the data of results, and discards them if `user` is NULL. Returns -1 if memory runs out. */
+/* Begins to receive the data of results. If `user` is NULL, they are discarded. Returns -1 if memory runs out. */
 int net_collect(struct net *net, struct net_user *user, const struct part *part, unsigned from, uint64_t bytes);
 
 /* Returns the data of results that have arrived completely, or NULL. The caller releases them by net_collected(). */
@@ -162,27 +165,27 @@ int net_collected(struct net *net, struct collect *collect);
 
 int net_await(struct net *net, const struct inbound *wanted, void *room);
 
-/* Takes the oldest boundary data if they have arrived. If they are to be discarded (`user` is NULL), the caller frees
- * `room`. */
+/* Takes the oldest boundary data if they have arrived. If `user` is NULL, the caller must discard them and free `room`.
+ */
 bool net_poll_inbound(struct net *net, struct inbound *arrived);
 
-/* Abandons the receives of boundary data from a lost rank. MPI may still write to their memory, which is never
- * freed. */
+/* Abandons the receives of boundary data from a lost rank. Their memory is never freed, because MPI may still write to
+ * it. */
 void net_cancel_inbound(struct net *net, unsigned from);
 
 bool net_awaits_data(const struct net *net, unsigned from);
 
 bool net_knows(const struct net *net, unsigned rank);
 
-/* Abandons one unfinished receive of results from a lost rank, and sets `*user` to its job and `*part` to its
- * iterations. Returns 0 if there is none, -1 if memory runs out. */
+/* Abandons one unfinished receive of results from a lost rank. Sets `*user` to the job of the results and `*part` to
+ * their iterations. Returns 0 if there is no such receive, -1 if memory runs out. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);
 
-/* May MPI still access memory of the job, because payloads are being sent or boundary data are being received? */
+/* May MPI still access memory of the job? It may while payloads are being sent or boundary data are being received. */
 bool net_borrows(struct net *net, const struct net_user *user);
 
 /* Detaches a job from its unfinished receives and sends. Each call returns one payload that MPI may read until the
- * process ends. NULL means that no such payload is left, and that MPI borrows nothing from the job any more. */
+ * process ends. If no such payload is left, returns NULL; MPI then uses no memory of the job any more. */
 const void *net_forget(struct net *net, const struct net_user *user);
 
 static inline bool net_is_pending(const struct net *net)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a rank: the real computer (ops_mpi.c) or a simulated one (deploy/simulate/simgrid). The files of
- * driver.h and net.c use this table for time, messages, sleep and the state of peers. They also use the carrier
- * (common/carrier), which a simulator may replace. */
+/* The environment of a rank: a real computer (ops_mpi.c) or a simulated one (deploy/simulate/simgrid). The link and
+ * net.c use this table for time, messages, sleep and the state of peers. They also use the carrier (common/carrier),
+ * which a simulator may replace. */
 #pragma once
 
 #include "common/carrier/carrier.h"
@@ -23,14 +23,14 @@ struct runtime_ops {
     void (*delay)(struct runtime *runtime, uint64_t ns);
     void (*nap)(struct runtime *runtime, uint64_t ns);
 
-    /* Creates the doorbells of the node. On failure the error is empty if another rank prints the reason. */
+    /* Creates the doorbells of the node. On failure `error` is empty if another rank prints the reason. */
     int (*prepare)(struct runtime *runtime, struct error *error);
     /* returns -1 if memory, files or threads run out */
     int (*watch_all)(struct runtime *runtime);
     void (*watch)(struct runtime *runtime, unsigned rank);
     void (*look_at_peers)(struct runtime *runtime, uint64_t now_ns);
     void (*fence)(struct runtime *runtime, unsigned rank);
-    /* Returns why this rank was declared lost; NULL if it was not. */
+    /* If this rank was declared lost, returns the reason; otherwise NULL. */
     const char *(*fenced)(const struct runtime *runtime);
     void (*abandon)(struct runtime *runtime);
     /* Returns true in exactly one rank of the node, which then prints that the supermaster was lost. */
@@ -38,14 +38,15 @@ struct runtime_ops {
 
     unsigned sends; /* a rank waits while it has this many unfinished sends: see send.c */
     void (*start_receive)(struct net *net, unsigned receive);
-    /* Called before a message is sent to `to`. Returns false if the message would not arrive; it is then not sent. */
+    /* Called before a message is sent to rank `to`. If this returns false, the message would not arrive, and it is not
+     * sent. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
     bool (*find_message)(struct net *net, struct carrier_status *status);
     /* Is the send complete? If it is, frees the request. */
     bool (*is_sent)(carrier_request *request);
     void (*ring)(struct runtime *runtime, unsigned rank);
-    /* Takes iterations from a worker of this node, by span_steal(). Returns 1 if it took some, -1 if the worker has
-     * none to take, and 0 if the worker's chunk is not visible in shared memory. The pointer is NULL if there is no
+    /* Takes iterations from a worker of this node, by span_steal(). Returns 1 if it took some, and -1 if the worker has
+     * none to take. Returns 0 if the worker's chunk is not visible in shared memory. The pointer is NULL if there is no
      * shared memory. */
     int (*steal)(struct runtime *runtime, unsigned rank, unsigned waiting, struct stolen *stolen);
 
@@ -59,11 +60,12 @@ struct runtime_ops {
     bool (*idle)(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                  bool (*poll)(void *context), void *context);
 
-    int (*open_process)(int pid); /* returns a descriptor that is readable after the process has ended; -1 with errno */
+    /* returns a descriptor that becomes readable when the process ends, or -1 with errno */
+    int (*open_process)(int pid);
     char (*process_state)(int pid);
     int (*signal_process)(int pid, int signal);
     void (*end_process)(int status) __attribute__((noreturn));
-    /* makes the process exit after this time, if it still runs then; 0: no limit */
+    /* makes this process exit if it still runs after this time; 0: no limit */
     void (*exit_after)(unsigned seconds, int status);
 };
 

@@ -32,8 +32,9 @@ uint64_t runtime_now(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Nine of ten sleeps end at most this late, if the computer is not overloaded and the timer slack is minimal. Measured:
- * 14 to 17 us late at the median, 15 to 37 us at the 90th percentile; 65 us with the default slack. */
+/* Most sleeps are too long by less than this, if the computer is not overloaded and the timer slack is minimal.
+ * Measured: 14 to 17 us too long at the median, and 15 to 37 us at the 90th percentile. With the default slack it is 65
+ * us. */
 #define SLEEP_LATE_NS 20000u
 
 static void sleep_to_instant(struct runtime *runtime, uint64_t until_ns)
@@ -68,10 +69,11 @@ int runtime_prepare(struct runtime *runtime, struct error *error)
     return doorbell_init(&runtime->doorbell, runtime, error);
 }
 
-/* Returns within how many checks a newly watched peer must send its first heartbeat. A worker of a lost master sends
- * heartbeats to the supermaster only after the worker has learnt of the loss. A worker on another node than its master
- * learns of the loss from missing heartbeats. The supermaster may have known much earlier, if the system told it or it
- * declared the master lost itself; then the worker gets more time. */
+/* Returns within how many checks the first heartbeat of a newly watched peer must come. A worker of a lost master needs
+ * more checks if the supermaster already knows of the loss: the worker sends heartbeats to the supermaster only after
+ * it has learnt of the loss itself. If worker and master are on different nodes, the worker learns of the loss from
+ * missing heartbeats, which takes time. If the supermaster has learnt of the loss from missing heartbeats too, the
+ * worker knows about as early and gets no extra checks. */
 static unsigned looks_for_first_beat(const struct runtime *runtime, unsigned rank)
 {
     const bool is_orphan = runtime->role == ROLE_SUPERMASTER && runtime->hellos[rank].role == ROLE_WORKER;
@@ -118,7 +120,7 @@ static void real_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 
 static void real_fence(struct runtime *runtime, unsigned rank)
 {
-    /* A rank that has no doorbell here learns that it was declared lost from the answer to its heartbeats. */
+    /* A rank without a doorbell here learns from the answers to its heartbeats that it was declared lost. */
     if (doorbell_reaches(&runtime->doorbell, rank))
         doorbell_fence(&runtime->doorbell, rank);
 }
@@ -155,7 +157,7 @@ static bool real_announce(struct net *net, unsigned to, size_t bytes)
     return true;
 }
 
-/* MPI fills the receives in the order in which they were started, so only the oldest receive is tested. */
+/* MPI fills the receives in the order in which they were started. So it is enough to test the oldest receive. */
 static bool real_find_message(struct net *net, struct carrier_status *status)
 {
     carrier_request *oldest = &net->receives[net->receive_head];
@@ -190,8 +192,8 @@ static int real_steal(struct runtime *runtime, unsigned rank, unsigned waiting, 
     return span_steal(span, runtime->rank, waiting, stolen) ? 1 : -1;
 }
 
-/* May messages come from ranks that cannot ring this rank's doorbell? A worker gets messages from its master, and from
- * other workers only if workers exchange boundary data. */
+/* May messages come from ranks that cannot ring this rank's doorbell? A worker gets messages from its master. It gets
+ * messages from other workers only if workers exchange boundary data. */
 static bool real_has_far_peers(const struct runtime *runtime)
 {
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
@@ -239,8 +241,8 @@ static bool real_idle(struct wait *wait, struct runtime *runtime, uint64_t now_n
     return wait_idle(wait, &runtime->doorbell, now_ns, until_ns, pending, poll, context);
 }
 
-/* Opens a pidfd. Fails if its number is in the upper half of the process's limit of open files: the other half is left
- * to MPI and others. */
+/* Opens a pidfd. Fails if the number of the pidfd is in the upper half of the process's limit of open files. This half
+ * is left to MPI and others. */
 static int real_open_process(int pid)
 {
 #ifdef SYS_pidfd_open

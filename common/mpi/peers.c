@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of the other ranks, as one rank sees it.
  *
- * Detectors report ends: the system (watch.c), missing or final heartbeats (heartbeat.c), the MPI library (ulfm.c), and
- * in a simulation the list of failures. Other changes follow from messages: an END dismisses workers, and a machine may
- * declare a peer lost that sends something invalid. Each of these reports an event here. The state alone decides what
- * is sent to a peer, what is accepted from it, and what is reported to the machine, so an end that two detectors report
- * counts once. A peer never returns to an earlier state: a peer that was declared lost stays lost, unless another
- * process takes its place.
+ * Detectors report that a peer has ended: the system (watch.c), missing or final heartbeats (heartbeat.c), the MPI
+ * library (ulfm.c), or the list of failures in a simulation. Messages change the state of a peer too: an END dismisses
+ * workers, and a peer that sends something invalid may be declared lost. Each of these is an event here. The state
+ * alone decides what is sent to a peer, what is accepted from it, and what the machine is told. So if two detectors
+ * report the same end, it counts once. A peer never returns to an earlier state. A peer that was declared lost stays
+ * lost, unless another process takes its place.
  *
- * Invariants: `ended` counts the peers in the states DIED and LEFT, `fenced` those in FENCED; a peer is closed or lost
- * at most once. */
+ * Invariants: `ended` is the number of peers in the states DIED and LEFT; `fenced` is the number in the state FENCED.
+ * Each peer becomes CLOSED or LOST at most once. */
 #include "common/mpi/peers.h"
 
 #include "common/os/say.h"
@@ -30,8 +30,8 @@ static const char *const event_names[PEER_EVENTS] = {
 enum { UNWATCHED, WATCHED, DISMISSED, GONE, DIED, LEFT, CLOSED, EMPTIED, FENCED, LOST, ILLEGAL };
 static_assert((int)LOST == PEER_LOST && (int)LEFT == PEER_LEFT, "the table names the states in their order");
 
-/* The next state for each event and state. A second report of an end changes nothing. The death of an unwatched peer is
- * ignored: if the peer is watched later, its detector reports the death again. */
+/* The next state for each event and state. If an end is reported a second time, nothing changes. The death of an
+ * unwatched peer is ignored: if this rank watches the peer later, the detector reports the death again. */
 /* clang-format off */
 static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
     /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   EMPTIED  FENCED   LOST */

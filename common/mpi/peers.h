@@ -4,19 +4,19 @@
 
 #include <stdbool.h>
 
-/* In the order of how much is still exchanged with the peer: most in the first state, nothing in the last. */
+/* The states of a peer. In each state no more is exchanged with the peer than in the states before it. */
 enum peer_state {
     PEER_UNWATCHED,
     PEER_WATCHED, /* the peer is alive, and a detector will report its end */
-    /* like WATCHED, but an END has dismissed the peer; nothing is sent to a peer in this or a later state */
+    /* like WATCHED, but an END has dismissed the peer. From this state on, nothing is sent to the peer. */
     PEER_DISMISSED,
     PEER_GONE,
     PEER_DIED,
     PEER_LEFT,
     PEER_CLOSED,  /* the peer has ended; its last messages and data are still accepted */
-    PEER_EMPTIED, /* like CLOSED, but data messages are no longer accepted, because some were cancelled */
-    /* This rank has declared the peer lost, and will tell its machines of the loss. Nothing is accepted from a peer in
-     * this or a later state. */
+    PEER_EMPTIED, /* like CLOSED, but a receive of its data was cancelled, so no more data messages are accepted */
+    /* This rank has declared the peer lost, and will tell its machines. From this state on, nothing is accepted from
+     * the peer. */
     PEER_FENCED,
     PEER_LOST,
 };
@@ -50,12 +50,12 @@ void peers_fini(struct peers *peers);
  * process. */
 bool peers_move(struct peers *peers, unsigned rank, enum peer_event event);
 
-/* Takes a peer that has died or left, and makes it CLOSED, so that each peer is taken only once. `*in_order`: the peer
- * has left in order. Returns false if there is none. */
+/* Takes a peer that has died or left. Makes it CLOSED, so it is not taken again. `*in_order`: whether the peer has left
+ * in order. Returns false if there is no such peer. */
 bool peers_take_ended(struct peers *peers, unsigned *rank, bool *in_order);
 
-/* Takes a peer that was declared lost, and makes it LOST, so that each peer is taken only once. Returns false if there
- * is none. */
+/* Takes a peer that was declared lost. Makes it LOST, so it is not taken again. Returns false if there is no such peer.
+ */
 bool peers_take_fenced(struct peers *peers, unsigned *rank);
 
 bool peers_check(const struct peers *peers);

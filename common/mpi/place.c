@@ -21,7 +21,8 @@ static uint64_t space_of_pids(void)
     return (uint64_t)space.st_ino;
 }
 
-/* Containers can share memory if they have the same boot id, host name and /dev/shm, so the key is made of these. */
+/* Calculates a key that is equal for processes that can share memory. Containers can share memory if they have the same
+ * boot id, host name and /dev/shm. */
 static uint64_t key_of_host(void)
 {
     struct {
@@ -62,8 +63,8 @@ static bool was_launched(const char *process)
     return result;
 }
 
-/* Does this process have a pid namespace of its own? It has, if process 1 of the namespace was launched as a rank, or
- * if /proc shows another namespace. */
+/* Does this process have a pid namespace of its own? It has one if process 1 of its namespace was launched as a rank,
+ * or if /proc shows another namespace. */
 static bool is_in_own_space(void)
 {
     char self[32] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heartbeats, for peers whose processes cannot be watched from this node's system: see heartbeat.c. */
+/* Heartbeats, for peers whose processes this rank cannot watch: see heartbeat.c. */
 #pragma once
 
 #include "common/mpi/ops.h"
@@ -26,25 +26,26 @@ struct heartbeat {
     uint64_t due_ns;
     bool is_on;
     pthread_t thread;
-    pthread_mutex_t turn; /* held by the thread that uses MPI and the table of peers */
+    pthread_mutex_t turn; /* whichever thread uses MPI or the table of peers holds this mutex */
     int stop;
 };
 
 /* A peer is declared lost after this many checks in a row without a message from it. */
 #define MAY_MISS 10
-/* The same, before the first message from the peer: it may need time to connect to all its receivers. */
+/* The limit before the first message from the peer has arrived. The peer may need time to connect to all its receivers.
+ */
 #define MAY_MISS_AT_START 30
-/* The same, for a worker of a lost master: it must first notice that the master's heartbeats are missing. */
+/* The limit for a worker of a lost master. The worker must first notice that the master's heartbeats are missing. */
 #define MAY_MISS_AS_ORPHAN (MAY_MISS_AT_START + 4)
 
-/* Must be called after the first peers are watched. If the system watches all peers, there are no heartbeats, and
+/* Must be called after the first peers are watched. If the system can watch all peers, there are no heartbeats and
  * `beats` stays NULL. Returns -1 if memory or threads run out. */
 int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime);
 /* Ends the heartbeat thread. Afterwards only the rank's own thread uses MPI. */
 void heartbeat_stop(struct heartbeat *heartbeat);
 void heartbeat_fini(struct heartbeat *heartbeat);
 
-/* Receives heartbeats, sends those that are due, and reports ranks that have left or are silent. Costs little if
+/* Receives heartbeats, sends those that are due, and reports peers that have left or are silent. Returns at once if
  * nothing is due. */
 void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns);
 void heartbeat_leave(struct heartbeat *heartbeat);

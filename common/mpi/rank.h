@@ -29,16 +29,17 @@ struct node_name {
 
 struct runtime {
     const struct runtime_ops *ops;
-    /* number of this launch's first rank, counted over all launches of the set; above 0 only in a pod */
+    /* number of this launch's first rank, if the ranks of all launches of the set are counted; above 0 only in a pod */
     unsigned first_rank;
-    unsigned rank, ranks; /* counted over all launches too; this launch has the ranks [first_rank, ranks) */
+    unsigned rank, ranks; /* counted in the same way; this launch has the ranks [first_rank, ranks) */
     enum role role;
     carrier_comm world, node; /* `node` is valid after runtime_node() */
-    struct lanes *lanes;      /* for the messages of a launch without MPI; owned; NULL: the launch uses MPI */
-    struct hello *hellos;     /* [ranks] owned; a pod knows only those of the supermaster and of its own ranks */
-    struct node_name *nodes;  /* [node_count] known on rank 0 only, sorted by first rank; owned; may be NULL */
+    struct lanes *lanes;      /* carry the messages of a launch without MPI; owned; NULL in a launch with MPI */
+    /* [ranks] owned; in a pod only the supermaster's hello and those of its own ranks are known */
+    struct hello *hellos;
+    struct node_name *nodes; /* [node_count] known on rank 0 only, sorted by first rank; owned; may be NULL */
     unsigned node_count;
-    char *words; /* the command-line words of the job, each with a NUL, `words_bytes` in all; owned */
+    char *words; /* the words of the job's command line, each with a NUL; `words_bytes` in all; owned */
     size_t words_bytes;
     char **word; /* [count + 1] pointers into `words`, then NULL; owned */
     struct topology topology;
@@ -46,7 +47,7 @@ struct runtime {
     bool exchanges;
     bool over;
     bool degraded;
-    bool has_end; /* END was sent or received; after that, stopped ranks of this node are continued: see rouse.c */
+    bool has_end; /* END was sent or received; from then on, stopped ranks of this node are continued: see rouse.c */
     uint64_t rouse_due_ns;
     struct peers peers; /* valid after watch_all() of struct runtime_ops */
     struct doorbell doorbell;
@@ -61,7 +62,8 @@ struct runtime {
     const struct link *link;
     /* `net`, `link` and `link_needs` are NULL unless a link is open. `link_needs`: see link_needs() in link.c. */
     bool (*link_needs)(const struct link *link, unsigned rank);
-    /* Does the next step of replacing a lost worker by another process. NULL: no worker can be replaced. */
+    /* Does the next step of replacing a lost worker by another process. The pointer is NULL if no worker can be
+     * replaced. */
     enum comeback (*take_back)(struct runtime *runtime, unsigned rank);
     bool cores_are_free;
     bool is_blind;
@@ -93,13 +95,14 @@ int runtime_prepare(struct runtime *runtime, struct error *error);
 /* Returns the communicator of this node's ranks. The first call is collective. */
 carrier_comm runtime_node(struct runtime *runtime);
 
-/* Returns after all ranks have called it. If a peer ends before that, returns too, and marks the run as degraded. */
+/* Returns after all ranks have called this function. If a peer ends before that, returns early and marks the run as
+ * degraded. */
 void runtime_wait_for_all(struct runtime *runtime);
 
 /* Are all ranks on this node, and can they watch each other's processes? Valid after runtime_prepare(). */
 bool runtime_sees_all(const struct runtime *runtime);
 
-/* Starts a thread that detects lost ranks: in rank 0 it watches all others, in each other rank it watches rank 0.
+/* Starts a thread that detects lost ranks. In rank 0 it watches all others; in each other rank it watches rank 0.
  * `lost` must end the process. Requires runtime_sees_all(). Returns -1 if memory, files or threads run out. */
 int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, unsigned rank), void *context);
 

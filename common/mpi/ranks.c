@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells about ranks: their numbers and roles, which rank serves a worker, hosts and cores. Also ends this rank without
- * waiting for the others. */
+/* What a rank knows of the ranks: their numbers and roles, which rank serves a worker, hosts and cores. Also ends this
+ * rank without waiting for the others. */
 #include "common/mpi/runtime.h"
 #include "common/carrier/carrier.h"
 #include "common/machine/topology.h"

@@ -41,8 +41,8 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
         return;
     }
     if (message.type == MESSAGE_ADOPT && runtime_has_rank(link->runtime, from))
-        /* An ADOPT comes from a worker whose master was lost, of which this rank may not know yet. From now on this
-         * rank watches the worker. */
+        /* An ADOPT comes from a worker whose master was lost. This rank may not know of that loss yet. It watches the
+         * worker from now on. */
         link->ops->watch(link->runtime, from);
     if (link->expects_jobs && (message.type == MESSAGE_JOB || message.type == MESSAGE_SET_OVER)) {
         refuse_if(link, from, announcements_receive(link, from, &message));
@@ -74,7 +74,8 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
     if (message.type == MESSAGE_END)
         note_end(link, &message.end);
     if (driver->cannot_store && message.type == MESSAGE_REPORT && !runtime_has_rank(link->runtime, from))
-        /* Results of a pod could not be written, so the iterations that its report names may have no results. */
+        /* Results of a pod could not be written. So the iterations in this report may have no results, and the report's
+         * list is ignored. */
         message.record_count = 0;
     driver_step(driver, &event);
     driver_deliver_stored(driver);

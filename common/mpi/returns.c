@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Another process may take the place of a lost worker of a set: see take_back() in start.c.
  *
- * A job that was announced before the return continues without the worker: for the job's machine the worker stays lost.
- * The worker also takes no part in a loop whose workers exchange boundary data (nor do pods), because only the
- * supermaster knows of the return. */
+ * If a job was announced before the return, it continues without the worker: for the job's machine the worker stays
+ * lost. The worker also takes no part in a loop whose workers exchange boundary data, because only the supermaster
+ * knows of the return. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/topology.h"
@@ -27,7 +27,7 @@ static bool look_for_return(struct link *link, unsigned rank)
 {
     if (peers_state(&link->runtime->peers, rank) != PEER_LOST)
         return false;
-    if (net_knows(&link->net, rank)) /* Sends to the lost process are not finished yet, but will be given up soon. */
+    if (net_knows(&link->net, rank)) /* Sends to the lost process are still unfinished. They will be given up soon. */
         return true;
     const enum comeback comeback = link->runtime->take_back(link->runtime, rank);
     if (comeback == COMEBACK_DONE)

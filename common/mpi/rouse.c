@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Continues ranks that are stopped (SIGSTOP) when the run is over. A stopped rank does not receive its END, and the
- * others would wait for it when they leave.
+/* Sends SIGCONT to ranks that are stopped (SIGSTOP) when the run is over. A stopped rank does not receive its END, and
+ * the other ranks would wait for it when they leave.
  *
- * During the loop a stopped worker is not continued: others compute its work, and somebody may need the core. After a
- * rank has its END, it checks the ranks that follow it on its node, up to the next rank that runs; that rank checks
- * those that follow it. So each rank reads /proc for about one other rank. */
+ * During the loop a stopped worker stays stopped: others compute its work, and somebody may need the core. After a rank
+ * has its END, it checks the ranks after it on its node, up to the first rank that runs. That rank checks the ranks
+ * after it. So each rank reads /proc for about one other rank. */
 #include "common/mpi/rouse.h"
 
 #include "common/mpi/ops.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends messages of machines. Blocks only if too many sends are unfinished: until one has finished, or its receiver is
- * found to have ended.
+/* Sends messages of machines. Blocks only if too many sends are unfinished: then it waits for the oldest send to
+ * finish, or for the end of its receiver.
  *
- * If there is no room, a rank waits for its oldest send. Workers on different nodes do not watch each other, so a send
- * from one worker to another that was lost may never finish. Then only an END ends the wait, which the serving rank
- * sends if it is alive. If the END belongs to one job of a set, the other workers stay, and this rank only stops
- * waiting. So a worker that exchanges boundary data receives messages while it waits, looks for an END among them, and
- * queues all of them in order for later. */
+ * Workers on different nodes do not watch each other. So if a worker was lost, a send to it from another node may never
+ * finish. The wait then ends only with an END from the serving rank, if that rank is alive. Therefore a worker that
+ * exchanges boundary data receives messages while it waits. It looks for an END among them, and queues all of them in
+ * order for later. If the END belongs to one job of a set, the other workers stay, and this rank only stops waiting. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -82,9 +81,10 @@ void driver_delay(struct driver *driver)
 
 #define LOOKS_PER_END 256
 
-/* While this rank waits for a send, would it learn that the receiver has ended? If boundary data go to a worker on
- * another node, only the serving rank notices that worker's end. If the serving rank has ended too, the supermaster
- * notices, but only after it has begun to serve this rank. After the job is over, no rank notices. */
+/* If this rank waits for a send, and the receiver ends, would this rank learn of it? If boundary data go to a worker on
+ * another node, only the serving rank notices the end of that worker. If the serving rank has ended too, the
+ * supermaster notices the end, but only after it has begun to serve this rank. After the job is over, no rank notices
+ * it. */
 static bool may_wait(const struct link *link)
 {
     const struct runtime *runtime = link->runtime;
@@ -199,8 +199,8 @@ void driver_send_now(struct driver *driver, unsigned to, const struct message *m
         return;
     link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to)) {
-        /* The data of a worker belong to its executor, which is told that nothing uses them any more. A master only
-         * forwards data of others. */
+        /* A worker's data belong to its executor: tell the executor that nothing uses them any more. A master forwards
+         * only data of other ranks. */
         if (message->payload != PAYLOAD_NONE && effects->executor != NULL)
             executor_sent(effects->executor, message->payload_data);
         return;

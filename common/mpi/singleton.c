@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognises a rank that the launcher of another MPI library has started. That launcher sets environment variables that
- * this MPI library does not read, so MPI_Init() makes each rank a world of its own. For example, srun starts ranks of
- * any library. */
+/* Recognises a rank that the launcher of another MPI library has started. The other library's launcher sets environment
+ * variables that this MPI library does not read. So MPI_Init() makes each rank a world of its own. For example, srun
+ * starts ranks of any library. */
 #include "common/mpi/singleton.h"
 
 #include "common/carrier/carrier.h"

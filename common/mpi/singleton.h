@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 
-/* True for the rank that prints why all ranks leave: the first rank, according to the launcher's variables; if there
- * are none, every rank. */
+/* Should this rank print why all ranks leave? True for the first rank, according to the launcher's variables. If there
+ * are no such variables, true for every rank. */
 bool singleton_speaks(void);
 
-/* Returns true if this rank is alone although the launcher has started several; the first of them prints an error. */
+/* Returns true if MPI knows only this rank although the launcher has started several. The first of these ranks prints
+ * an error. */
 bool singleton_refuse(const char *program);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Start and end of a run: MPI, hellos, the check of the line-up, and the job. One rank prints any error, and all leave
- * with the same status. */
+/* Start and end of a run: MPI, hellos, the check of the line-up, and the job. If there is an error, one rank prints it,
+ * and all ranks leave with the same status. */
 #include "common/mpi/ops.h"
 #include "common/carrier/load.h"
 #include "common/machine/topology.h"
@@ -84,10 +84,10 @@ static void print_why_all_leave(const struct runtime *runtime, const struct intr
         print_text(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
 }
 
-/* Returns the lowest sufficient thread level. If ranks are on several nodes, or do not see each other's processes, both
- * the heartbeat thread and the rank's own thread use MPI, in turn (SERIALIZED). Otherwise only the rank's own thread
- * uses MPI, but MPI must know if other threads compute (FUNNELED). A higher level may cost time: Open MPI 4 locks a
- * mutex for each message from FUNNELED on, Open MPI 5 and MPICH only with MULTIPLE. */
+/* Returns the lowest sufficient thread level. If ranks are on several nodes, or do not see each other's processes, two
+ * threads use MPI in turn: the heartbeat thread and the rank's own thread (SERIALIZED). Otherwise only the rank's own
+ * thread uses MPI. If other threads compute, MPI must know of them (FUNNELED). A higher level may cost time: Open MPI 4
+ * locks a mutex for each message from FUNNELED on, Open MPI 5 and MPICH only with MULTIPLE. */
 static enum carrier_level least_level(const struct introduction *introduction)
 {
     if (!place_holds_all())
@@ -95,8 +95,8 @@ static enum carrier_level least_level(const struct introduction *introduction)
     return introduction->has_threads ? CARRIER_FUNNELED : CARRIER_SINGLE;
 }
 
-/* Open MPI 4.1 unloads its PMIx client while a thread of the client may still run callbacks, for example if the
- * launcher reports a rank's exit status. So shared objects are kept loaded. */
+/* Open MPI 4.1 unloads its PMIx client while one of the client's threads may still run callbacks, for example after the
+ * launcher has reported a rank's exit status. So shared objects are kept loaded. */
 static void finalize_mpi(void)
 {
     objects_keep();
@@ -111,8 +111,8 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
             say(stderr, "hdss: %s", error.text);
         return false;
     }
-    /* The world communicator is not duplicated, because that takes rounds of messages over all ranks. MPI may grant a
-     * lower thread level than requested; heartbeat.c checks that. */
+    /* The world communicator is not duplicated: duplicating takes rounds of messages over all ranks. MPI may grant a
+     * lower thread level than was requested; heartbeat.c checks that. */
     runtime->world = carrier->begin(argc, argv, least_level(introduction));
     runtime->rank = (unsigned)carrier->rank(runtime->world);
     runtime->ranks = (unsigned)carrier->ranks(runtime->world);
@@ -167,7 +167,8 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
 {
     struct runtime *runtime = calloc(1, sizeof *runtime);
     struct error error;
-    /* writing to a closed terminal, or beyond the limit of file sizes, then fails with an error */
+    /* Writing to a closed terminal, or beyond the limit of file sizes, then fails with an error and does not end the
+     * process. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (runtime == NULL) {
@@ -223,8 +224,7 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
     return 0;
 }
 
-/* The first message about the job. If the words of the job do not fit `words`, all of them follow in a second
- * message. */
+/* The first message about the job. If the words of the job do not fit in `words`, a second message has all of them. */
 struct job_head {
     uint32_t status, bytes;
     uint32_t first_rank;
@@ -266,8 +266,8 @@ static int renumber(struct runtime *runtime, unsigned first_rank)
     return 0;
 }
 
-/* Called if the supermaster runs on the node of rank `giver`, the master of this pod. The supermaster needs one of the
- * node's cores; if there are too few for all, the pod's ranks on this node must not poll. */
+/* Called if the supermaster runs on the node of rank `giver`, the master of this pod. The supermaster needs one core of
+ * this node. If there are fewer cores than ranks, the pod's ranks on this node must not poll. */
 static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver)
 {
     const unsigned node = runtime->hellos[giver].node;
@@ -278,18 +278,18 @@ static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver
         runtime->cores_are_free = false;
 }
 
-/* If a worker of a set is lost, the launcher of a launch without MPI may start the worker's program once more. Like
- * each rank at its start, the new process exchanges bytes with the first rank, which by then runs jobs. The new process
- * takes part in jobs that are announced later. */
+/* The next functions let a worker of a set return. In a launch without MPI, the launcher may start the program of a
+ * lost worker once more. Like each rank at its start, the new process exchanges bytes with the first rank, which by
+ * then runs jobs. The new process takes part in the jobs that are announced after its return. */
 
 static size_t start_bytes(const struct runtime *runtime)
 {
     return runtime_meet_bytes(runtime) + sizeof(struct job_head) + runtime->words_bytes + doorbell_room_bytes();
 }
 
-/* Frees the slot of a lost worker after its process has ended, and sends SIGCHLD to the launcher, which then checks the
- * slots. The first rank does not wait for room in the lane later, so the lane must have room for all that it tells the
- * new process; otherwise the slot is closed. */
+/* Frees the slot of a lost worker after its process has ended. Then sends SIGCHLD to the launcher, which checks the
+ * slots. The lane must have room for all that the first rank tells the new process, because the first rank will not
+ * wait for room. If the room is too small, the slot is closed. */
 static enum comeback offer_slot(struct runtime *runtime, unsigned rank)
 {
     if (!watch_has_ended(&runtime->watch, rank))
@@ -413,8 +413,8 @@ static bool has_lost_peers(struct runtime *runtime)
     return runtime->peers.ended > 0;
 }
 
-/* The ranks sleep while they wait here; in a barrier of MPI they would poll, on cores on which others compute. Unless a
- * rank was lost, no rank leaves before all have finished. */
+/* The ranks sleep while they wait here. In a barrier of MPI they would poll, on cores on which other processes compute.
+ * No rank leaves before all have finished, unless a rank was lost. */
 void runtime_wait_for_all(struct runtime *runtime)
 {
     if (!tree_wait(runtime, has_lost_peers))
@@ -440,8 +440,8 @@ bool runtime_is_degraded(const struct runtime *runtime)
     return runtime->degraded;
 }
 
-/* How long a rank that leaves alone lets MPI make progress: messages that MPI has reported as sent may still be in this
- * process. */
+/* How long a rank lets MPI make progress before it leaves without the others. Messages that MPI has reported as sent
+ * may still be in this process. */
 #define LAST_PROGRESS_NS 200000000u
 #define LAST_NAP_NS      1000000u
 
@@ -468,8 +468,8 @@ static _Noreturn void exit_without_others(struct runtime *runtime, int status)
     runtime->ops->end_process(status);
 }
 
-/* Time limit for MPI_Finalize(), which never returns if a rank is killed at that time or the launcher does not answer.
- * All work is done by then. Ranks that share cores need longer: hundreds of ranks on a few cores need a minute. */
+/* Time limit for MPI_Finalize(). If a rank is killed during it, or the launcher does not answer, it never returns. All
+ * work is done by then. Ranks that share cores need more time: hundreds of ranks on a few cores need a minute. */
 #define FINALIZE_S      10
 #define FINALIZE_FAR_S  60 /* if there are several nodes */
 #define FINALIZE_RANK_S 0.4

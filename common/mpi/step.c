@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes events to machines and applies their actions. If a rank is declared lost during a step, the machines of all
- * jobs are told of the loss directly after that step, by further steps; so driver_step() and link_lose_fenced() call
- * each other. */
+ * jobs are told of the loss directly after that step. Telling them takes further steps. So driver_step() and
+ * link_lose_fenced() call each other. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/machine.h"
@@ -27,7 +27,7 @@ static void step_once(struct driver *driver, struct event *event)
 {
     event->now_ns = driver->link->now_ns;
     driver->machine->step(driver->machine->self, event, &driver->actions);
-    driver_delay(driver); /* waits the injected delay of chunks that were not sent in this step */
+    driver_delay(driver); /* waits for injected delays that no message of this step has waited for */
 }
 
 static bool take_left(struct driver *driver, struct left_event *left)
@@ -150,8 +150,8 @@ void link_ask_to_leave(struct link *link, bool now)
     link->has_asked_to_leave = true;
 }
 
-/* Makes a pod leave its set after all its workers were lost. Otherwise the pod would occupy its allocation for nothing,
- * and the set might wait for it. */
+/* After a pod has lost all its workers, makes it leave its set. Otherwise the pod would occupy its allocation for
+ * nothing, and the set might wait for it. */
 static void leave_without_workers(struct link *link)
 {
     const struct runtime *runtime = link->runtime;
@@ -161,8 +161,8 @@ static void leave_without_workers(struct link *link)
     link_ask_to_leave(link, true);
 }
 
-/* A lost worker may return in a set on one machine whose supermaster serves all workers. After all workers were lost,
- * none is awaited any more: the set ends and is started again. */
+/* In a set on one machine whose supermaster serves all workers, a lost worker may return. After the last worker is
+ * lost, the set waits for no return: it ends, and is started again. */
 static void await_return(struct link *link, unsigned rank)
 {
     const struct runtime *runtime = link->runtime;

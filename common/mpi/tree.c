@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Collective messages at the start and the end, along a tree.
  *
- * Ranks are counted from the tree's root. The number of a rank's parent is its own number without the highest bit. So
- * messages always use the same ranks - 1 pairs of ranks. That matters because MPI makes a connection for each pair on
- * different nodes, and MPI's own collectives use about log2(ranks) pairs per rank. If ranks are distributed round robin
- * over a number of nodes that is a power of two, most parents are on the same node as their children. The subtree of
- * rank v, whose highest bit is h, has the ranks v, v + 2h, v + 4h, ..; so a rank knows how many bytes its children
- * send.
+ * Ranks are counted from the tree's root. The number of a rank's parent is the rank's own number without its highest
+ * bit. So messages always use the same pairs of ranks, one less than there are ranks. MPI makes a connection for each
+ * pair on different nodes, and MPI's own collectives use about log2(ranks) pairs per rank. If ranks are distributed
+ * round robin over a number of nodes that is a power of two, most parents are on the same node as their children. If h
+ * is the highest bit of v, the subtree of rank v has the ranks v, v + 2h, v + 4h, and so on. So a rank knows how many
+ * bytes its children send.
  *
  * In a launch without MPI the tree is flat: all ranks exchange messages with the first, the root.
  *
- * A waiting rank sleeps for an eighth of the time that it has waited so far. MPI's own collectives poll instead, and
- * hundreds of polling ranks on few cores slow down ranks that are still starting. */
+ * A waiting rank sleeps again and again, each time for an eighth of the time that it has waited so far. MPI's own
+ * collectives would poll: hundreds of polling ranks on few cores slow down ranks that are still starting. */
 #include "common/mpi/tree.h"
 
 #include "common/mpi/lanes.h"
@@ -34,9 +34,9 @@
 struct tree {
     struct runtime *runtime;
     unsigned ranks;
-    /* `root`: rank of the root in MPI's numbering; `own`: number of this rank counted from the root */
+    /* `root`: number of the root in MPI; `own`: number of this rank if ranks are counted from the root */
     unsigned root, own;
-    unsigned span; /* this rank's subtree has the ranks own, own + span, own + 2 span, .. */
+    unsigned span; /* the subtree of this rank has the ranks own, own + span, own + 2 span, and so on */
     tree_lost *has_lost;
 };
 
@@ -71,8 +71,8 @@ static void nap_since(struct runtime *runtime, uint64_t began_ns)
     runtime->ops->nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
 }
 
-/* Returns true after all requests are complete, or false if a rank was lost before that. MPI returns an error only if a
- * rank was lost. */
+/* Returns true after all requests are complete. Returns false if a rank was lost before that; MPI returns an error only
+ * in this case. */
 static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, carrier_request *requests)
 {
     const uint64_t began_ns = runtime->ops->now();

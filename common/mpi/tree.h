@@ -7,12 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Collective. `all` is used at rank 0 only, and gets `bytes` from each rank, in the order of the tree. */
+/* Collective. `all` is used at rank 0 only. It gets `bytes` from each rank, in the order of the tree. */
 int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *all);
 /* Collective. Sends `data` from rank `root` to all ranks. */
 void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes);
 int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes);
 void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes);
 typedef bool tree_lost(struct runtime *runtime);
-/* Returns true after all ranks have called it, or false if `has_lost` (may be NULL) returns true before that. */
+/* Returns true after all ranks have called this function. If `has_lost` (may be NULL) returns true before that, returns
+ * false. */
 bool tree_wait(struct runtime *runtime, tree_lost *has_lost);

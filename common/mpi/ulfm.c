@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Detection of failed ranks by an MPI library with ULFM (Open MPI 5); no effect with other libraries.
  *
- * The library is asked once per second, and after an operation failed because of a lost rank. Each rank that the
- * library names is reported as ended, as by any other detector. All failures are acknowledged, because receives from
- * any rank would otherwise fail forever. MPI returns errors instead of ending the rank, and net.c handles these errors.
- * The library reports failures only under `mpirun --with-ft ulfm`. */
+ * The library is asked once per second, and after an operation has failed because of a lost rank. Each rank that the
+ * library names is reported as ended, as by any other detector. All failures are acknowledged: otherwise receives from
+ * any rank would fail forever. MPI returns errors instead of ending this rank, and net.c handles these errors. The
+ * library reports failures only under `mpirun --with-ft ulfm`. */
 #include "common/mpi/ulfm.h"
 
 #include "common/mpi/detect.h"

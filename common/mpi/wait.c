@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting without burning the core of a busy rank.
  *
- * A rank polls before it sleeps: for SPIN_NS if every rank of the node can have a core, for SHARED_SPIN_NS and with
- * sched_yield() if ranks share cores, and not at all if its kernel runs in a process that needs the core. Then it sets
- * its doorbell flag, checks for messages once more and sleeps in epoll. It naps instead, each time twice as long up to
- * NAP_MAX_NS, if an unfinished send needs progress of MPI, or if messages may come from other nodes, whose ranks cannot
- * ring its doorbell. The naps of a patient worker may be longer: they grow with the time that it has waited. */
+ * A rank polls before it sleeps. If every rank of the node can have a core, it polls for SPIN_NS. If ranks share cores,
+ * it polls for SHARED_SPIN_NS and calls sched_yield(). If its kernel runs in a process that needs the core, it does not
+ * poll. Then the rank sets its doorbell flag, checks for messages once more, and sleeps in epoll. In two cases it only
+ * naps: if an unfinished send needs progress of MPI, or if messages may come from other nodes, whose ranks cannot ring
+ * its doorbell. Each nap is twice as long as the one before, up to NAP_MAX_NS. A worker (`patient`) may nap longer: its
+ * naps grow with the time that it has waited. */
 #include "common/mpi/wait.h"
 
 #include <errno.h>
@@ -17,18 +18,18 @@
 #define SHARED_SPIN_NS 20000u
 #define NAP_MIN_NS     50000u
 #define NAP_MAX_NS     1000000u
-/* The naps of a patient rank grow to 1/PATIENCE of the time that it has waited, at most to SLEEP_MAX_NS. One check with
- * TCP takes 20 us of a core or more: hundreds of ranks on one machine that check every millisecond would keep cores
- * from the ranks that have work. */
+/* Naps of a patient rank grow to 1/PATIENCE of the time that it has waited, but not beyond SLEEP_MAX_NS. One check with
+ * TCP takes 20 us of a core or more. If hundreds of ranks on one machine checked every millisecond, ranks that have
+ * work would get too little time. */
 #define PATIENCE 16
-/* Longest sleep without a ring: the sender's transport may hold a message back until this rank calls MPI. Shared memory
- * holds nothing back, so the second limit is higher. */
+/* A rank sleeps no longer than this if no ring wakes it: the sender's transport may hold a message back until this rank
+ * calls MPI. Shared memory holds nothing back, so its limit is higher. */
 #define SLEEP_MAX_NS        20000000u
 #define SLEEP_MAX_SHARED_NS 500000000u
 #define LOOK_NS             1000000u
 #define SPIN_LOOKS          8
-/* At most this many bytes are read from the doorbell per turn, so that a sender that rings without end does not stop
- * the rank. */
+/* At most this many bytes are read from the doorbell per turn. So a sender that rings without end does not stop this
+ * rank. */
 #define RINGS_PER_TURN 16
 
 static void on_signal(evutil_socket_t signal, short what, void *context)
@@ -52,7 +53,7 @@ static void on_early_signal(int signal)
     errno = before;
 }
 
-/* Should this rank handle the signal? SIGHUP stays ignored if it was ignored when the run was started (nohup). */
+/* Should this rank handle the signal? If SIGHUP was ignored when the run was started (nohup), it stays ignored. */
 static bool wait_takes(int number)
 {
     struct sigaction action;
@@ -100,8 +101,8 @@ static void sleep_in_base(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
     const struct timeval span = {.tv_sec = (time_t)(span_us / 1000000), .tv_usec = (suseconds_t)(span_us % 1000000)};
     event_add(wait->timer, &span);
     for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
-        /* The event is added only for this sleep. The descriptor stays readable until the executor reads it, so the
-         * event would make every other event loop return at once. */
+        /* The event is added for this sleep only. The descriptor stays readable until the executor reads it, so in any
+         * other event loop the event would end the loop at once. */
         if (work->event != NULL)
             event_add(work->event, NULL);
     event_base_loop(wait->base, EVLOOP_ONCE);
@@ -238,7 +239,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
             sched_yield();
             return true;
         }
-        /* If a send or receive is pending, the rank does not poll here but does another turn. */
+        /* If a send or receive is pending, the rank returns to do another turn, and does not poll here. */
         for (int i = 0; i < SPIN_LOOKS && !pending && !poll(context); i++)
             ;
         return false;

@@ -38,19 +38,20 @@ struct wait {
     uint64_t looked_at_ns;
 };
 
-/* Remembers drain signals that come before wait_init(). The first signal calls `tell` (may be NULL) in the signal
- * handler. */
+/* From now on, remembers drain signals that come before wait_init(). The first of them calls `tell` (may be NULL) in
+ * the signal handler. */
 void wait_catch_early(void (*tell)(void));
 
 struct event_base *wait_new_base(void);
 
-/* `base`: a result of wait_new_base(), borrowed; if it is NULL, this makes a base of its own. */
+/* `base`: a result of wait_new_base(), borrowed. If it is NULL, `wait` makes a base of its own. */
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base);
 void wait_fini(struct wait *wait);
 
 int wait_watch(struct wait *wait, struct watch *watch);
 
-/* From now on the rank wakes if `descriptor` is readable (-1: there is none), and does not poll while `*is_away`. */
+/* From now on the rank wakes when `descriptor` is readable (-1: there is none). While `*is_away` is true, the rank does
+ * not poll. */
 int wait_begin_work(struct wait *wait, struct wait_work *work, int descriptor, const bool *is_away);
 void wait_end_work(struct wait_work *work);
 
@@ -66,16 +67,17 @@ static inline void wait_reset(struct wait *wait)
     wait->idle_since_ns = NEVER;
 }
 
-/* Handles signals, timers and other events that are due, without waiting; does so at most once per millisecond. */
+/* Handles signals, timers and other events that are due, without waiting. Does nothing if the last call was less than a
+ * millisecond ago. */
 void wait_look(struct wait *wait, uint64_t now_ns);
 
-/* Waits while there is nothing to do: polls, or sleeps until the doorbell rings, a signal comes, or the time is
- * `until_ns`. `poll` checks for a message, handles it, and returns true if there was one; it is also called after the
- * doorbell flag is set and before the rank sleeps. Returns true if the rank slept or yielded its core, so that the
+/* Waits while there is nothing to do. Polls, or sleeps until the doorbell rings, a signal comes, or the time is
+ * `until_ns`. `poll` checks for a message, handles it, and returns true if there was one. It is also called after the
+ * doorbell flag is set, before the rank sleeps. If this returns true, the rank has slept or yielded its core, and the
  * caller must read the clock. */
 bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context);
 
-/* Calls sched_yield(). It has a function of its own because the system's <sched.h> and common/sched/sched.h cannot both
- * be included in one file. */
+/* Calls sched_yield(). It is a function of its own because one file cannot include both the system's <sched.h> and
+ * common/sched/sched.h. */
 void wait_yield(void);

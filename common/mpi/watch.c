@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Watches the processes of peers on this node, whose end the system reports.
+/* Watches the processes of peers on this node. The system reports when one of them ends.
  *
- * Each peer that concerns this rank has a pidfd, and all pidfds are in one epoll set, which is a single event of the
- * rank's libevent base. So the end of a peer wakes a sleeping rank, and a computing rank notices it when it checks for
- * signals. If there is no pidfd (an old system, too many open files), the peer's process is checked once per second.
- * All ranks watch the supermaster, and workers watch their master. A worker is watched by the rank that serves it: its
- * master or, after the master was lost, the supermaster. Workers that exchange boundary data watch each other, because
- * sends to a lost worker would never finish.
+ * This rank has a pidfd for each peer that concerns it. All pidfds are in one epoll set, and the set is a single event
+ * of the rank's libevent base. So the end of a peer wakes a sleeping rank. A computing rank notices the end when it
+ * checks for signals. If a peer has no pidfd (the system is old, or too many files are open), its process is checked
+ * once per second. All ranks watch the supermaster, and workers watch their master. A worker is watched by the rank
+ * that serves it: its master or, after the master was lost, the supermaster. Workers that exchange boundary data watch
+ * each other, because sends to a lost worker would never finish.
  *
- * A pid means the same process to all ranks of a node only if they are in one pid namespace. If they are not, as in
- * containers, no process is watched, and heartbeats are used as between nodes. In one namespace, a peer whose process
- * is not found has ended since it sent its hello. Workers of a set begin to watch each other when a loop with boundary
- * data begins. The pid of a worker that was lost long before may belong to another process by then, but the lost worker
- * takes no part in that loop.
+ * All ranks of a node can use each other's pids only if they are in one pid namespace. If they are not, as in
+ * containers, no process is watched, and heartbeats are used as between nodes. If a pid is not found in a common
+ * namespace, the peer has ended since it sent its hello. Workers of a set begin to watch each other when a loop with
+ * boundary data begins. By then the pid of a worker that was lost long before may belong to another process. That does
+ * no harm, because the lost worker takes no part in the loop.
  *
  * The system does not report that a process was stopped (SIGSTOP). Other ranks wait for a master, so a stopped master
  * does the same harm as a master that sends no heartbeats. Therefore each rank that watches the master checks it once
- * per second, and kills it after MAY_MISS checks in a row have found it stopped. If the whole run is stopped and
- * continued, no rank is killed, because the watching rank makes no checks meanwhile. A stopped worker is not killed if
- * others can compute its work, which becomes overdue; it is continued at the end (rouse.c). If no other worker may
- * compute its work, as with tasks, or if it has begun to send results, it is killed like a master. */
+ * per second. After MAY_MISS checks in a row have found the master stopped, the rank kills it. If the whole run is
+ * stopped and continued, no rank is killed, because a stopped rank makes no checks. A stopped worker is not killed if
+ * others can compute its work. Its chunks then become overdue, and the worker is continued at the end (rouse.c). A
+ * stopped worker is killed like a master in two cases: no other worker may compute its work, as with tasks, or it has
+ * begun to send results. */
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"
@@ -40,8 +41,8 @@
 #include <unistd.h>
 
 #define ASK_EVERY_NS 1000000000u
-/* Processes are often limited to 1,024 open files, and MPI needs some of them. With a lower limit fewer pidfds are
- * opened: see real_open_process() in ops_mpi.c. */
+/* Maximum number of peers with a pidfd. Processes are often limited to 1,024 open files, and MPI needs some of them. If
+ * the limit is lower, fewer pidfds are opened: see real_open_process() in ops_mpi.c. */
 #define PIDFDS_MAX    256
 #define ENDS_PER_LOOK 16
 
@@ -178,7 +179,8 @@ static bool is_waited_for(const struct runtime *runtime, unsigned rank)
            (runtime->link_needs != NULL && runtime->link_needs(runtime->link, rank));
 }
 
-/* Several ranks may find the same peer stopped; only one of them prints the message. */
+/* Counts the checks in a row that have found the peer stopped, and kills it after MAY_MISS. Several ranks may find the
+ * same peer stopped; only one of them prints the message. */
 static void end_stopped_peer(struct watch *watch, struct watched *peer)
 {
     struct runtime *runtime = watch->runtime;

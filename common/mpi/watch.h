@@ -37,15 +37,15 @@ void watch_fini(struct watch *watch);
 void watch_begin(struct watch *watch, unsigned rank);
 
 bool watch_has_ended(const struct watch *watch, unsigned rank);
-/* Another process has taken the place of the lost rank and sent its hello: opens the pidfd of the new process.
- * watch_begin() must follow. */
+/* Called after another process has taken the place of the lost rank and has sent its hello: opens a pidfd of the new
+ * process. watch_begin() must follow. */
 void watch_renew(struct watch *watch, unsigned rank);
 
 void watch_look(struct watch *watch);
-/* Adds the pidfds to the epoll set of another thread. That set then becomes readable once for each peer that ends. */
+/* Adds the pidfds to the epoll set of another thread. When a peer ends, this set becomes readable once. */
 void watch_add_to(const struct watch *watch, int set);
-/* Returns true, and sets `*rank`, if a peer has ended without leaving in order. May be called by any thread. */
+/* If a peer has ended without leaving in order, sets `*rank` to it and returns true. May be called by any thread. */
 bool watch_has_lost(const struct watch *watch, unsigned *rank);
-/* Once per second, checks peers that have no pidfd, and kills peers that have been stopped for long while this rank
- * waits for them. */
+/* Checks peers once per second: those without a pidfd, and those for which this rank waits. Of the latter, kills peers
+ * that have been stopped for MAY_MISS checks. */
 void watch_ask(struct watch *watch, uint64_t now_ns);

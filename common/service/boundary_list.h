@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Which worker computes the chunk next to each boundary, in a loop with dependencies.
+/* In a loop with dependencies: which worker computes the chunk at a boundary.
  *
- * A *boundary* is the border between two adjacent chunks, and is named by the first iteration of the second chunk.
+ * A *boundary* is the border between two adjacent chunks. It is named by the first iteration of the second chunk.
  * Boundary data travel from worker to worker, so the worker of the first chunk must be told which worker has the second
- * chunk. The process that assigns chunks keeps two lists of boundaries of which it knows only one worker: the ends of
- * chunks whose next chunk is not assigned yet, and the beginnings of chunks that another process assigned before the
- * chunk in front of them was assigned. Both lists stay short: chunks are assigned in ascending order, so of adjacent
- * chunks with the same worker only the last end is kept. */
+ * chunk. If the process that assigns chunks knows only one of these two workers, it keeps the boundary in one of two
+ * lists. The list `ends` has the ends of chunks whose next chunk is not assigned yet. The list `beginnings` has the
+ * beginnings of chunks that another process has assigned although the chunk before is not assigned yet. Both lists stay
+ * short: chunks are assigned in ascending order. If adjacent chunks have the same worker, only the end of the last one
+ * is kept. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,8 +16,8 @@
 
 struct boundary_side {
     uint64_t first;
-    /* In `ends` of struct service_order: index of the worker that has the chunk before the boundary. In `beginnings`:
-     * rank of the worker that has the chunk after the boundary. */
+    /* In the list `ends` of struct service_order: index of the worker that has the chunk before the boundary. In the
+     * list `beginnings`: rank of the worker that has the chunk after the boundary. */
     unsigned who;
 };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The index of a service: a binary tree of the work that workers hold, and a rope of the workers that wait.
  *
- * Each leaf of the tree has bounds for one worker, each inner node the bounds for all workers below it. A search for
- * the worker with the most work, or for the chunk that has been overdue longest, skips the nodes whose bounds are worse
- * than the best worker found so far. At a leaf the search computes the exact value.
+ * A leaf of the tree has bounds for one worker. An inner node has bounds for all workers below it. A search looks for
+ * the worker with the most work, or for the chunk that has been overdue longest. If the bounds of a node show that
+ * nothing below it is better than the best found so far, the search skips the node. At a leaf the search calculates the
+ * exact value.
  *
- * Most steps search nothing. The first search builds the index from all workers. The index is dropped after a number of
- * steps without a search: as many as there are workers. While it exists, a worker that changes is marked stale, and the
- * next search updates its leaf first. If two workers share a chunk, a change of one updates the leaves of both. */
+ * Most steps need no search. The first search builds the index from all workers. The index is dropped after as many
+ * steps without a search as there are workers. While the index exists, a worker that changes is marked stale, and the
+ * next search first updates the leaf of this worker. If two workers have copies of a chunk, a change of one updates the
+ * leaves of both. */
 #include "common/service/index.h"
 
 #include "common/service/serving.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An index over the workers of a service: in O(log W) steps it finds the next worker that is asked to return work, is
- * served, or has an overdue chunk. See index.c. */
+/* An index over the W workers of a service. It finds three kinds of workers in O(log W) steps: the worker that is asked
+ * next to return work, the worker that is served next, and the worker with the chunk that is overdue longest. See
+ * index.c. */
 #pragma once
 
 #include "common/service/rope.h"
@@ -12,23 +13,23 @@
 struct holding {
     unsigned askable;
     bool verifies;
-    /* Bounds over the askable workers whose time for an iteration is known. `own_end_ns`: the latest estimated time at
-     * which one of them will have finished its work. `own_least_ns`: the largest lower bound of the time that one of
-     * them needs. -1: the group has no such worker. */
+    /* Bounds over the askable workers whose time for an iteration is known; -1 if the group has no such worker.
+     * `own_end_ns`: the latest time at which one of them will probably have finished its work. `own_least_ns`: each of
+     * them still needs a certain minimum of time; the largest of these minima. */
     double own_end_ns;
     double own_least_ns;
-    /* Bounds over the askable workers whose time for an iteration is unknown. `iterations`: the most iterations that
-     * one of them holds. `began_ns`: the latest time at which one of them began its work. -1: the group has no such
-     * worker. */
+    /* Bounds over the askable workers whose time for an iteration is unknown; -1 if the group has no such worker.
+     * `iterations`: the most iterations that one of them holds. `began_ns`: the latest time at which one of them began
+     * its work. */
     double iterations;
     double began_ns;
-    /* Earliest times at which a worker was last heard, each over the workers named beside it; NEVER if the group has no
-     * such worker. */
+    /* The earliest time at which a worker was last heard. Each member covers the workers that its comment names; NEVER
+     * if the group has no such worker. */
     uint64_t answer_ns;    /* workers that owe an answer to a RECALL */
-    uint64_t unrevoked_ns; /* workers that owe an answer to a RECALL and from which no STEAL was tried */
+    uint64_t unrevoked_ns; /* workers that owe an answer to a RECALL, and no STEAL was tried on them */
     uint64_t heard_ns;     /* workers that hold chunks, are not askable, and owe no answer to a RECALL */
     uint64_t asked_ns;     /* workers that hold chunks and owe an answer to a RECALL */
-    /* when the first lease ends, over the chunks of workers that are not askable; NEVER: there is no such chunk */
+    /* earliest end of a lease, over the chunks of workers that are not askable; NEVER if there is no such chunk */
     uint64_t lease_ns;
     double slowest_probe_s;
 };
@@ -39,16 +40,17 @@ struct work_done {
 
 struct service_index {
     bool is_on;
-    unsigned leaves;      /* a power of two, at least the number of workers; 0: there is no tree */
+    unsigned leaves;      /* a power of two, not less than the number of workers; 0: there is no tree */
     struct holding *tree; /* [2 * leaves] the root is node 1, the children of node i are 2 i and 2 i + 1; owned */
-    /* [leaves] what each worker has computed so far; the members `iterations` and `compute_ns` below are sums over all
-     * workers; owned. */
+    /* [leaves] what each worker has computed so far; owned. The members `iterations` and `compute_ns` below are the
+     * sums over all workers. */
     struct work_done *work;
     unsigned *stale; /* [stale_count] workers whose leaf must be updated; allocated for [leaves]; owned */
     unsigned stale_count;
     unsigned steps_of_plenty;
     uint64_t iterations;
     __extension__ unsigned __int128 compute_ns;
-    /* the queue of waiting workers while the index is on; otherwise the queue is the ring of struct service_line */
+    /* the queue of waiting workers while the index is on; while it is off, the queue is the ring of struct service_line
+     */
     struct rope line;
 };

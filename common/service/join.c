@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes room for workers that join while others are served; see service.h. */
+/* Makes room for workers that join while other workers are served; see service.h. */
 #include "common/service/pool.h"
 #include "common/service/serving.h"
 #include "common/util/grow.h"
@@ -13,7 +13,7 @@ static void point_at_grants(struct service *service)
             service->workers[w].grants = service->grants + (size_t)w * GRANTS_LEAST;
 }
 
-/* Rotates the ring of waiting workers, so that it begins at array index 0, by reversing three parts. */
+/* Rotates the ring of waiting workers until it begins at array index 0, by reversing three parts. */
 static void straighten(unsigned *ring, unsigned length, unsigned first)
 {
     const struct {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* In loops with dependencies, the process that assigns two adjacent chunks tells the worker of the first chunk which
+/* Loops with dependencies: the process that assigns two adjacent chunks tells the worker of the first chunk which
  * worker has the second.
  *
  * Why such a run always ends, whatever the order of the requests: a chunk needs only the boundary data of the chunk
- * before it. Chunks are cut in ascending order (the ledger grants the lowest free iterations, and nothing is returned
- * to it). A master's pool is filled in that order (refills do not overtake each other) and hands out its oldest chunk
- * first (pool_put_in_order()). A worker runs its chunks in the order of arrival. So each pool and each worker's queue
- * is ascending, and a master's workers hold lower chunks than its pool.
+ * before it. Chunks are cut in ascending order: the ledger grants the lowest free iterations, and nothing is returned
+ * to it. A master's pool is filled in that order, because refills do not overtake each other, and it hands out its
+ * oldest chunk first (pool_put_in_order()). A worker runs its chunks in the order in which they arrive. So the chunks
+ * of each pool and of each worker's queue are in ascending order, and the chunks of a master's workers are lower than
+ * those of its pool.
  *
- * Consider the lowest unfinished chunk. All chunks before it are finished; their boundary data are sent, or kept until
- * the successor is known.
- * - If it runs, it has its boundary data or will get them: after it was assigned, its worker was announced to the
- *   worker of the chunk before it.
- * - If it is queued at a worker, the chunks before it in that queue are lower, hence finished, so it runs next.
- * - If it is in a pool, that master's workers hold only lower chunks. These are finished, so the workers hold none and
- *   have requested chunks, and it is assigned.
- * - If it is not cut, all cut chunks are finished, so some worker has requested a chunk, and it is cut.
+ * Consider the lowest unfinished chunk. All chunks before it are finished. Their boundary data are sent, or kept until
+ * the worker of the next chunk is known.
+ * - If the chunk runs, it has its boundary data or will get them: after it was assigned, the worker of the chunk before
+ *   it was told.
+ * - If the chunk is in the queue of a worker, the chunks before it in that queue are lower. So they are finished, and
+ *   it runs next.
+ * - If the chunk is in a pool, the chunks of that master's workers are lower. So they are finished, the workers hold
+ *   none and have requested chunks, and it is assigned.
+ * - If the chunk is not cut, all cut chunks are finished. So some worker has requested a chunk, and it is cut.
  *
  * In each case the run makes progress, and the number of chunks is finite. tests/seeds runs such loops with random
  * delays. */
@@ -47,8 +49,8 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     if (first == service->order.first)
         return;
     if (!boundary_list_take(&service->order.ends, first, &before)) {
-        /* The worker of the preceding chunk is not known here, so the owner is asked. After memory ran out the owner is
-         * not asked, because the end of that chunk may have been lost here. */
+        /* This process does not know the worker of the chunk before, so it asks the owner. If memory has run out, it
+         * does not ask: the end of that chunk may have been lost here. */
         if (service->ops->neighbour != NULL && !service->out_of_memory)
             service->ops->neighbour(service->owner, &neighbour);
     } else if (before != w)
@@ -64,8 +66,8 @@ static struct range answered_chunk(const struct service *service, unsigned w, un
     return range;
 }
 
-/* The chunks of one step are in no order. So a first pass records the ends of all chunks, before a second pass looks up
- * their beginnings. */
+/* The chunks of one step are in no order. So there are two passes: the first records the ends of all chunks, and the
+ * second looks up their beginnings. */
 void service_tell_neighbours(struct service *service, struct actions *actions)
 {
     for (unsigned pass = 0; pass < 2; pass++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A record of iterations at which workers died or the kernel failed: how many workers died while they computed the
- * iterations, how often the kernel failed, and on which worker it failed last. The record is per iteration and not per
- * chunk, because returned work is cut again and may go to another master. It is kept until the iterations are done or
- * given up. Normally the set is empty. */
+/* A record of iterations at which workers died or the kernel failed. It holds for each iteration how many workers died
+ * while they computed it, how often the kernel failed, and on which worker it failed last. The record is kept per
+ * iteration and not per chunk: returned work is cut again and may go to another master. An iteration is removed after
+ * it is done or given up. In most runs the record is empty. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -21,8 +21,8 @@ int poison_raise(struct poison_set *set, const struct poison *known);
 
 int poison_forget(struct poison_set *set, uint64_t first, uint64_t count);
 
-/* Sets `*found` to the record of the first iteration of `range`; all its counts are 0 if there is none. Returns how
- * many iterations from there on, at least 1, have the same record. */
+/* Sets `*found` to the record of the first iteration of `range`. If there is none, all counts of `*found` are 0.
+ * Returns how many iterations from there on, at least 1, have the same record. */
 uint64_t poison_look(const struct poison_set *set, const struct range *range, struct poison *found);
 
 void poison_check(const struct poison_set *set);

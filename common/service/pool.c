@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The task pool: see pool.h. Two kinds of doubly linked lists run through one array of slots: all chunks by age, and
- * each owner's chunks by age. Chunks that must go in order have an extra owner, `nobody`, for which no worker requests
- * chunks. */
+/* The task pool: see pool.h. Two kinds of doubly linked lists use one array of slots: a list of all chunks by age, and
+ * for each owner a list of its chunks by age. Chunks that must go in order belong to an extra owner, `nobody`. No
+ * worker requests chunks as this owner. */
 #include "common/service/pool.h"
 
 #include "common/util/grow.h"

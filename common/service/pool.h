@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The task pool: chunks that are cut but not handed out, each with the worker that it was cut for.
  *
- * A request gets the oldest chunk cut for its worker; if there is none, the oldest chunk of all, so a pool that is not
- * empty serves every worker. A chunk that was cut for a faster worker is split first: a slow worker that took the whole
- * chunk would finish long after the others. Putting and taking are O(1); only pool_init() and pool_reserve() allocate.
+ * A worker that requests a chunk gets the oldest chunk that was cut for it. If there is none, it gets the oldest chunk
+ * of all. So a pool that is not empty serves every worker. A chunk that was cut for a faster worker is split first: a
+ * slow worker would finish the whole chunk long after the others. Putting and taking are O(1). Only pool_init() and
+ * pool_reserve() allocate.
  *
- * In a loop with dependencies a request gets the oldest chunk of all, whichever worker it was cut for. So no chunk is
- * handed out before a chunk on which it depends. If a chunk is split, its first part is handed out and the rest stays
- * the oldest chunk. */
+ * In a loop with dependencies a worker always gets the oldest chunk of all. So no chunk is handed out before a chunk on
+ * which it depends. If a chunk is split, its first part is handed out, and the rest stays the oldest chunk. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -33,10 +33,10 @@ struct pool_owner {
 struct pool {
     struct pool_slot *slots;
     struct pool_owner *own; /* [workers + 1] owned */
-    unsigned nobody;        /* the last index of `own`: the owner of chunks that were cut for no worker */
+    unsigned nobody;        /* the last index of `own`; it owns the chunks that were cut for no worker */
     unsigned room;
     struct pool_list all;
-    /* first slot in the list of empty slots; slots from `used` on have never held a chunk and are not in the list */
+    /* first slot in the list of empty slots. Slots from `used` on have never held a chunk, and are not in this list. */
     unsigned unused;
     unsigned used;
     unsigned count, capacity;
@@ -52,13 +52,13 @@ void pool_add_workers(struct pool *pool, unsigned workers);
 /* pool_put() and pool_put_in_order() return false if the pool is full. */
 bool pool_put(struct pool *pool, unsigned owner, struct range range);
 
-/* Appends a chunk that may go to any worker, in the order of the chunks. If it is split later, the rest has at least
- * `least` iterations. */
+/* Appends a chunk of a loop with dependencies, which may go to any worker. If the chunk is split later, the rest has at
+ * least `least` iterations. */
 bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, uint64_t least);
 
-/* Takes the next chunk for the worker; returns false if the pool is empty. A chunk that was cut for another worker is
- * split if it is at least twice as large as the latest chunk cut for this worker: then this worker gets as many
- * iterations as its latest chunk had, and the rest keeps its place in the pool. */
+/* Takes the next chunk for the worker. Returns false if the pool is empty. A chunk that was cut for another worker may
+ * be split. It is split if it is at least twice as large as the latest chunk that was cut for this worker. Then this
+ * worker gets as many iterations as its latest chunk had, and the rest keeps its place in the pool. */
 bool pool_take(struct pool *pool, unsigned worker, struct range *range);
 
 /* Takes at most `most` iterations from the end of the newest chunk. Returns false if the pool is empty. */

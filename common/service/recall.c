@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Recall: no worker stays idle while another worker holds iterations that it has not begun.
  *
- * If nothing is left to hand out and workers are idle, a RECALL asks the worker with the most remaining work for the
- * iterations that it has not begun: first the chunks that it requested ahead, then the end of its running chunk. The
- * worker returns them with RETURNED, and the idle workers share them. A worker that has begun all its iterations is not
- * asked again until it is assigned more, so the end of a loop takes few messages. Shares are numbers of iterations; a
- * worker slower than the mean gets fewer. A worker that got too many is asked in its turn. So after a few rounds an
- * idle worker waits at most for one round trip and one running iteration, which is the bound of list scheduling (Graham
- * 1966).
+ * If nothing is left to hand out and workers are idle, a RECALL is sent to the worker with the most remaining work.
+ * This worker returns iterations that it has not begun, in a RETURNED: first the chunks that it requested ahead, then
+ * the end of its running chunk. The idle workers share these iterations. A worker that has begun all its iterations is
+ * not asked again until it is assigned more, so the end of a loop takes few messages. A share is a number of
+ * iterations; a worker that is slower than the mean gets fewer. A worker that got too many is asked later. So after a
+ * few rounds an idle worker waits no longer than one round trip and one running iteration. This is the bound of list
+ * scheduling (Graham 1966).
  *
  * A worker that has not answered after SILENCE_MIN_NS is in the middle of an iteration. The chunks that it requested
- * ahead are then given to others without its answer. */
+ * ahead are then given to other workers, and its answer is not awaited. */
 #include "common/service/serving.h"
 
 #include "common/service/pool.h"
@@ -23,8 +23,8 @@
 
 #define SLOWER_MAX 1000
 
-/* May the worker return iterations of the grant? If two workers have the chunk, only after the other worker's answer is
- * late and this worker has had its copy for long: see service_copy_due_ns(). */
+/* May the worker return iterations of the grant? If two workers have the chunk, two conditions must hold: the other
+ * worker's answer is late, and this worker has had its copy for long enough (see service_copy_due_ns()). */
 static bool may_give(const struct service *service, const struct grant *grant)
 {
     bool has_late_copy = grant->copy_owner == OWNER_UNDECIDED && grant->may_return &&
@@ -32,8 +32,8 @@ static bool may_give(const struct service *service, const struct grant *grant)
     return grant->chunk != 0 && !grant->computed && (grant->copy_owner == OWNER_SELF || has_late_copy);
 }
 
-/* Does worker `w` hold iterations that it has not begun and may return? If there is only one such iteration, it counts
- * as begun, unless the worker also holds a chunk of which it may return nothing. */
+/* Does worker `w` hold iterations that it has not begun and may return? A single such iteration counts as begun, unless
+ * the worker also holds a chunk of which it may return nothing. */
 bool service_may_be_asked(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -77,9 +77,9 @@ static struct open_work open_work_of(const struct served *worker, double iterati
     return work;
 }
 
-/* Returns the time that a worker still needs, estimated from its earlier chunks. The result is at least 1/1000 of the
- * estimate for all its open iterations: the running iteration may take longer than the finished ones, so the difference
- * may be negative. */
+/* Returns the time that a worker still needs, estimated from its earlier chunks. The running iteration may take longer
+ * than the finished ones, so the estimate might become negative. Therefore the result is at least 1/1000 of the
+ * estimated time for all its open iterations. */
 static double open_work_ns(const struct served *worker, double mean_ns, uint64_t now_ns)
 {
     const struct open_work work = open_work_of(worker, own_iteration_ns(worker, mean_ns));
@@ -102,7 +102,8 @@ void service_hold_for_recall(const struct service *service, unsigned w, struct h
     }
 }
 
-/* Relative margin of a bound of the index, whose sums may be rounded in another order than the exact values. */
+/* Relative margin that is added to bounds of the index: their sums may be rounded in another order than the exact
+ * values. */
 #define ROUNDING 1e-12
 
 static double most_work_ns(const struct holding *holding, double mean_ns, uint64_t now_ns)
@@ -123,8 +124,8 @@ struct busiest {
     double most_ns;
 };
 
-/* Searches the `width` workers below node `i` of the tree, which begin with worker `first`, for one with more work than
- * `busiest` has found. None of them has more than `bound_ns`. */
+/* Searches the workers below node `i` of the tree for one that has more work than `*busiest`. They are `width` workers
+ * from worker `first` on. None of them has more work than `bound_ns`. */
 static void find_busiest(const struct service *service, struct busiest *busiest, unsigned i, unsigned first,
                          unsigned width, double bound_ns)
 {
@@ -150,9 +151,9 @@ static void find_busiest(const struct service *service, struct busiest *busiest,
         find_busiest(service, busiest, 2 * i + 1, first + half, half, right_ns);
 }
 
-/* Returns the worker with the most work (the first if several have as much), or worker_count if no worker may be asked.
- * Sets `*candidates` to the number of workers that may be asked. If that is 0, workers are not counted again until more
- * is assigned, an answer arrives, or one of two copies ends. */
+/* Returns the worker with the most work. If several have as much, returns the first of them; if no worker may be asked,
+ * returns worker_count. Sets `*candidates` to the number of workers that may be asked. If that is 0, the workers are
+ * not searched again until more is assigned, an answer arrives, or one of two copies ends. */
 static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
     *candidates = 0;
@@ -183,8 +184,8 @@ bool service_recall_is_over(struct service *service)
 }
 
 /* Returns for how many waiting workers a RECALL to this worker asks. A slow worker answers only at the end of one of
- * its long iterations, so it is asked for more at once, in proportion to its slowness; further RECALLs would each take
- * another long iteration. */
+ * its long iterations, so several RECALLs in a row would take long. It is asked for more at once, in proportion to its
+ * slowness. */
 static uint32_t worth_of(const struct service *service, const struct served *worker, unsigned waiting)
 {
     double mean_ns = service_index_mean_ns(service), slower = own_iteration_ns(worker, mean_ns) / mean_ns;
@@ -251,8 +252,8 @@ static void keep_recalled(struct service *service, const struct range *range)
 }
 
 /* Takes the chunks after `running` from a worker that is in the middle of an iteration. The worker answers before it
- * begins another chunk, so it has begun none of them, except possibly one that its helper began. If results of these
- * chunks arrive all the same, they are dropped. */
+ * begins another chunk. So it has begun none of these chunks, except possibly one in its helper. If results of these
+ * chunks arrive, they are dropped. */
 static void revoke_behind(struct service *service, unsigned w, const struct grant *running)
 {
     struct served *worker = &service->workers[w];
@@ -332,8 +333,8 @@ static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns,
 {
     struct served *worker = &service->workers[w];
     if (!worker->is_revoked && worker->heard_ns + SILENCE_MIN_NS <= now_ns) {
-        /* Takes iterations without an answer (ACTION_STEAL): the worker may have begun a long iteration just before the
-         * RECALL came. */
+        /* Takes iterations without waiting for the answer (ACTION_STEAL), because the worker may have begun a long
+         * iteration just before the RECALL came. */
         const unsigned waiting = service_idle(service) + service->recall.waiting_elsewhere;
         service_note_change(service, w);
         worker->is_revoked = service->recall.awaits_stolen = true;
@@ -371,7 +372,7 @@ void service_give_up_late_recalls(struct service *service, uint64_t now_ns, stru
         service->recall.due_ns = all->unrevoked_ns + SILENCE_MIN_NS;
 }
 
-/* Does the worker hold iterations whose results will be dropped, and that it has not begun? One iteration of its oldest
+/* Does the worker hold iterations that it has not begun and whose results will be dropped? One iteration of its oldest
  * grant counts as begun. */
 static bool holds_in_vain(struct served *worker)
 {
@@ -385,9 +386,9 @@ static bool holds_in_vain(struct served *worker)
     return in_vain > 1 || (in_vain == 1 && oldest->copy_owner != OWNER_OTHER);
 }
 
-/* Makes a worker stop at its next iteration, if another worker has its chunk or if it is put aside; it gets no RECALL
- * after this one. Its answer counts as late from the start, because no worker waits for it; so other chunks that it
- * holds may be copied meanwhile. */
+/* Makes a worker stop at its next iteration, if another worker has its chunk or if it is put aside. This worker gets no
+ * RECALL after this one. No worker waits for its answer. Therefore the answer counts as late from the start, and other
+ * chunks of this worker may be copied meanwhile. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions)
 {
     struct served *worker = &service->workers[w];
@@ -420,9 +421,10 @@ void service_forget_recall(struct service *service, unsigned w)
     worker->recalled_all = false;
 }
 
-/* Returns the worker's newest grant that ends where the range ends, or NULL if there is none or if results of the range
- * have arrived. An older grant may end at the same iteration, because iterations at its end failed or were returned by
- * another worker. If no RECALL is open, an END has cut the running chunk, so the oldest such grant is returned. */
+/* Returns the grant of which the worker has returned `range`: a grant that ends where the range ends. Returns NULL if
+ * there is none, or if results of the range have arrived. Several grants may end at the same iteration, because
+ * iterations at the end of a grant may fail, or be returned and assigned again. If a RECALL is open, returns the newest
+ * of these grants. Otherwise an END has cut the running chunk, and the oldest one is returned. */
 static struct grant *grant_that_ends_with(struct served *worker, const struct range *range)
 {
     struct grant *found = NULL;
@@ -440,7 +442,7 @@ static struct grant *grant_that_ends_with(struct served *worker, const struct ra
 }
 
 /* Shortens a grant of which the worker has returned a part. If two workers have the chunk, the results of this worker
- * will count for the rest: it runs the iteration before the returned part, or has sent its results. */
+ * count from now on: it runs the iteration before the returned part, or has sent its results. */
 static void shorten_grant(struct service *service, struct served *worker, struct grant *grant, uint64_t by,
                           struct actions *actions)
 {
@@ -477,7 +479,7 @@ static void note_answer(struct service *service, unsigned w, bool brought, enum 
     struct served *worker = &service->workers[w];
     service->recall.fruitful += brought;
     service->recall.open -= worker->recall >= RECALL_SENT;
-    service->lease.due_ns = 0; /* search for overdue chunks again: the iteration that the worker runs may be long */
+    service->lease.due_ns = 0; /* search for overdue chunks again: the worker may run a long iteration */
     service->recall.assigned_at_futile = NEVER;
     worker->recall = state;
     worker->recalled_all &= worker->owed > 0;
@@ -528,8 +530,8 @@ static struct grant *grant_of_stolen(struct served *worker, const struct stolen 
     return stolen->range.count == 0 || is_its_end ? grant : NULL;
 }
 
-/* Called if the worker has begun all iterations of its running chunk: takes the chunks after it. If the running chunk
- * is not known, the oldest chunk counts as running. */
+/* Called if the worker has begun all iterations of its running chunk: takes the chunks behind that chunk. If the
+ * running chunk is not known, the oldest chunk counts as the running one. */
 static void take_behind(struct service *service, unsigned w, const struct grant *running, struct actions *actions)
 {
     if (revokes(service))
@@ -591,8 +593,8 @@ uint64_t service_recalled_iterations(const struct service *service)
     return total;
 }
 
-/* Takes requeued ranges for workers of other services. Such a range was not assigned here, because the only worker here
- * that may have it holds other chunks, or because it failed here. */
+/* Takes requeued ranges for workers of other services. If such a range was not assigned here, either it failed here, or
+ * the only worker here that may have it holds other chunks. */
 static unsigned take_requeued(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
 {
     uint64_t left = 0;

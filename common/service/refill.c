@@ -8,7 +8,7 @@
 
 #define ROUND_TRIP_NS 50000
 
-/* If a round trip is shorter than 1/50 of the time that a refill lasts, the low-water mark is 0. */
+/* If the time that a refill lasts is more than this many round trips, the low-water mark is 0. */
 #define REFILL_OVER_ROUND_TRIP 50
 
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty)
@@ -34,9 +34,9 @@ static void set_low_water_mark(struct refills *refills)
     refills->low_water_mark = mark < most ? mark : most;
 }
 
-/* Smooths the time between two chunks handed out. The time until each worker has its first chunk does not count,
- * because all ranks may start at once. If no time has passed since the last measurement, the chunks handed out
- * meanwhile count in the next one. */
+/* Measures the time between two handed-out chunks, and smooths it. The time until each worker has its first chunk does
+ * not count, because all ranks may start at once. If no time has passed since the last measurement, the chunks since
+ * then count in the next measurement. */
 void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns)
 {
     if (now_ns == refills->gap_started_ns)
@@ -50,8 +50,8 @@ void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t no
     set_low_water_mark(refills);
 }
 
-/* The first refill arrives only after the speeds of the workers are known, so its time does not count as a round
- * trip. */
+/* The first refill arrives only after the speeds of the workers are known. So the time for which it is open does not
+ * count as a round trip. */
 void refills_ask(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open < refills->open_max);
@@ -59,8 +59,8 @@ void refills_ask(struct refills *refills, uint64_t now_ns)
     refills->asked_at_ns[last] = refills->gap_started_ns > 0 ? now_ns : UNKNOWN;
 }
 
-/* The time of a parked refill does not count as a round trip, because the refill waited for work. When the first refill
- * arrives, it is not known yet how long a refill lasts. */
+/* If a refill was parked, it waited for work, so the time for which it was open does not count as a round trip. When
+ * the first refill arrives, nobody knows yet how long a refill lasts. */
 void refills_take(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open > 0);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Refills of a task pool: in which order their chunks are cut, and when the next refill is requested. Used by a master,
- * and by the coordinator of a loop that runs through the library (libhdss).
+/* Refills of a task pool: in which order the chunks of a refill are cut, and when the next refill is requested. A
+ * master uses this, and so does the coordinator of a loop that runs through the library (libhdss).
  *
- * A refill is requested early enough that no worker waits, and no earlier, because a chunk in one pool is out of reach
- * of the other pools' workers.
+ * A refill is requested so early that no worker waits. It is requested no earlier than that, because a chunk in one
+ * pool cannot be given to workers of another pool.
  *
- * The low-water mark is calculated from measurements: the pool and the open refills must last for one round trip to the
- * process that cuts chunks. If the time between two chunks handed out is `gap`, round_trip / gap chunks are needed,
- * plus half as many in reserve. A refill has one chunk per worker. So if chunks are shorter than the round trip,
- * several refills are open at a time: while workers wait, the supply of chunks limits the gap, and each further open
- * refill shortens the gap.
+ * The low-water mark is calculated from measurements. The pool and the open refills must last for one round trip to the
+ * process that cuts chunks. Let `gap` be the time between two handed-out chunks. Then round_trip / gap chunks are
+ * needed, and half as many in reserve. A refill has one chunk per worker, or a multiple of that. So if chunks are
+ * shorter than the round trip, several refills are open at a time. While workers wait, the gap is as long as the supply
+ * of chunks makes it, and each further open refill shortens it.
  *
- * The gap alone can mislead. If chunks of equal size end together, the workers of a pool send their requests one after
- * the other, and then none for a long time, because all are busy. The gap within such a burst is not the rate at which
- * the pool must be supplied. So the time that a refill lasts is measured too; in this time each worker sends about one
- * request. If a round trip is shorter than 2 % of that time, the low-water mark is 0: the next refill is requested when
- * a worker finds the pool empty, and that worker loses at most these 2 %.
+ * The gap alone can mislead. If chunks of equal size end together, the workers of a pool send their requests in a
+ * burst. Then all are busy and send none for a long time. The gap within the burst does not tell how fast the pool must
+ * be supplied. So the time that a refill lasts is measured too; in this time each worker sends about one request. If a
+ * round trip is shorter than 2 % of that time, the low-water mark is 0. The next refill is then requested when a worker
+ * finds the pool empty, and this worker loses at most these 2 %.
  *
- * The published hierarchical techniques have no low-water mark (`when_empty`): a master requests its next refill after
- * it has handed out the last chunk of its pool, and has one refill open at a time. */
+ * The published hierarchical techniques have no low-water mark (`when_empty`). A master requests its next refill after
+ * it has handed out the last chunk of its pool. It has one refill open at a time. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,14 +28,14 @@
  * an eighth of the round trip. */
 #define REFILLS_OPEN_MAX 8
 
-/* The same if the process that cuts chunks is reached through a stream, whose round trip takes several times as
- * long. */
+/* The limit if a stream connects the master with the process that cuts chunks. The round trip of a stream takes several
+ * times as long. */
 #define REFILLS_OPEN_FAR_MAX 32
 
 _Static_assert(REFILLS_OPEN_FAR_MAX % REFILLS_OPEN_MAX == 0, "the longer ring goes round with the shorter one");
 
-/* Capacity of a pool, in refills: the open refills; as many refills that may have been in the pool when the open ones
- * were requested; and one more. */
+/* Capacity of a pool, in refills. It has three parts: the open refills; as many refills again, which may have been in
+ * the pool when the open ones were requested; and one more. */
 #define POOL_REFILLS(open_max) (2 * (open_max) + 1)
 
 struct refills {
@@ -43,7 +43,8 @@ struct refills {
     uint64_t size;
     unsigned open;
     unsigned open_max;
-    bool when_empty; /* request the next refill only if the pool is empty, as the published techniques do */
+    /* if true, the next refill is requested only if the pool is empty, as in the published techniques */
+    bool when_empty;
     bool arriving;
     bool parked; /* the oldest open refill waits, because no iterations are free at present */
     unsigned first;
@@ -59,8 +60,8 @@ struct refills {
 /* `open_max` must be REFILLS_OPEN_MAX or REFILLS_OPEN_FAR_MAX. */
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty);
 
-/* Calls `cut` for the workers in turn, until `size` chunks are cut, or `cut` returns false because no iterations are
- * free. */
+/* Calls `cut` for one worker after the other, until `size` chunks are cut. Stops early if `cut` returns false because
+ * no iterations are free. */
 static inline void refill_cut(unsigned workers, uint64_t size, bool (*cut)(void *context, unsigned i), void *context)
 {
     unsigned i = 0;
@@ -69,7 +70,7 @@ static inline void refill_cut(unsigned workers, uint64_t size, bool (*cut)(void 
 }
 
 /* Have enough chunks been handed out to measure the gap? If so, the caller must call refills_measure_gap(). `assigned`:
- * chunks handed out so far. Nothing is measured while only a part of a refill's messages has arrived. */
+ * how many chunks have been handed out so far. While a refill is arriving in several messages, nothing is measured. */
 static inline bool refills_gap_is_over(const struct refills *refills, uint64_t assigned)
 {
     uint64_t chunks = assigned - refills->gap_assigned;
@@ -77,8 +78,8 @@ static inline bool refills_gap_is_over(const struct refills *refills, uint64_t a
 }
 void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns);
 
-/* Must the next refill be requested? `have`: chunks in the pool; `waiting`: chunks that waiting workers have requested.
- * The first refill is requested when the first worker waits. */
+/* Must the next refill be requested? `have`: chunks in the pool. `waiting`: chunks that waiting workers have requested.
+ * The first refill is requested as soon as a worker waits. */
 static inline bool refills_are_wanted(const struct refills *refills, uint64_t have, uint64_t waiting)
 {
     uint64_t mark = refills->low_water_mark;

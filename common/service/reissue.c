@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that is handed out again: work of lost workers, and second copies of overdue chunks. A run without failures does
- * not pay for this: memory is allocated at the first loss, and the service searches for overdue chunks only if workers
- * wait and nothing else is left. */
+/* Work that is handed out again: work of lost workers, and second copies of overdue chunks. This costs nothing in a run
+ * without failures. Memory is allocated at the first loss. The service searches for overdue chunks only if workers wait
+ * and nothing else is left. */
 #include "common/service/serving.h"
 
 #include "common/service/poison.h"
@@ -94,7 +94,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     struct poison poison;
     bool any = false;
     if (service->state == SERVICE_ENDING || service->dependent)
-        return false; /* at the end no worker is served any more; in a loop with dependencies a loss ends the run */
+        return false; /* At the end no worker is served any more. In a loop with dependencies a loss ends the run. */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {
@@ -129,9 +129,10 @@ static bool another_is_idle(const struct service *service, unsigned w)
     return false;
 }
 
-/* Returns when worker `w`, on which the range failed, may get it again. If no other worker is idle, the waiting time
- * begins at the last failure on this service, not when the range was requeued: another worker may repeatedly get the
- * range and return it, and that must not begin the waiting time again. */
+/* Returns when worker `w` may get the range again, although it failed there. If another worker is idle, the waiting
+ * time begins when the range was requeued. Otherwise it begins at the last failure on this service, if that was
+ * earlier: another worker might get the range and return it again and again, and the waiting time would begin anew each
+ * time. */
 static uint64_t kept_until_ns(struct service *service, unsigned w, const struct requeued *requeued)
 {
     if (service->failed_ns == NEVER)
@@ -141,8 +142,8 @@ static uint64_t kept_until_ns(struct service *service, unsigned w, const struct 
 }
 
 /* Returns how many iterations at the beginning of `requeued` worker `w` may get now. Returns 0 if they are reserved for
- * another worker, or if a worker died at them and `w` still holds a chunk: if `w` died too, it would be unclear which
- * chunk was the cause. */
+ * another worker. Also returns 0 if a worker died at them and `w` still holds a chunk: if `w` died too, nobody would
+ * know which chunk was the cause. */
 static uint64_t may_take(struct service *service, unsigned w, const struct requeued *requeued, uint64_t now_ns,
                          bool *isolated)
 {
@@ -167,8 +168,8 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
     return 0;
 }
 
-/* Takes iterations of the oldest requeued range that worker `w` may get: at most as many as the latest chunk cut for
- * `w` had, because `w` may be the slowest worker of all. */
+/* Takes iterations of the oldest requeued range that worker `w` may get. Takes no more than the latest chunk that was
+ * cut for `w` had, because `w` may be the slowest worker of all. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated)
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
@@ -268,9 +269,10 @@ void service_leave_queue(struct service *service, unsigned w)
     service->workers[w].asks = 0;
 }
 
-/* Records a death for the iterations that the lost worker may have been computing, and lists them in `running`, the
- * oldest chunk first. If the worker has threads, this includes every chunk that it held. Iterations for which another
- * worker's results count are left out. Returns the number of ranges, at least one; the first range may be empty. */
+/* Records a death for the iterations that the lost worker may have been computing. Lists them in `running`, the oldest
+ * chunk first. If the worker has threads, it may have been computing every chunk that it held. If another worker's
+ * results count for a chunk, that chunk is left out. Returns the number of ranges, which is at least one; the first
+ * range may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
     const struct grant *oldest = service_running_grant(worker);
@@ -389,7 +391,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     if (running->count == 0)
         return;
     service->recall.assigned_at_futile = NEVER;
-    service->lease.due_ns = 0; /* the last search for overdue chunks may have found that there are no chunks at all */
+    service->lease.due_ns = 0; /* The last search for overdue chunks may have found no chunk at all, so search again. */
     worker->chunks_assigned = 1;
     worker->holds = 1;
     worker->heard_ns = now_ns;
@@ -406,8 +408,8 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_stop_loser(service, w, actions);
 }
 
-/* Declares all workers lost that have not left in time. If ranks share few cores, many of them leave slowly; so after a
- * late END this waits longer as long as some workers still leave. */
+/* Declares all workers lost that have not left in time. If ranks share few cores, many of them leave slowly. So after a
+ * late END, the time limit is extended whenever a worker has left since the last check. */
 static void take_for_lost(struct service *service, uint64_t now_ns)
 {
     bool more_left = service->count.gone > service->leaving.gone_at_look;
@@ -426,7 +428,8 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
     service->elsewhere_due_ns = NEVER;
     service_give_up_late_recalls(service, now_ns, actions);
     service_verify_expire(service, now_ns);
-    service->lease.due_ns = 0; /* at the last search for overdue chunks, a waiting worker may have had no free slot */
+    /* when chunks were last searched for overdue ones, a waiting worker may have had no free slot */
+    service->lease.due_ns = 0;
     if (service->state == SERVICE_ENDING)
         take_for_lost(service, now_ns);
     else
@@ -450,7 +453,7 @@ static double expected_ns(const struct served *worker, const struct grant *grant
     return iteration_ns * (double)grant->count;
 }
 
-/* More than thirty years. The limit keeps a time that a rank reports from overflowing the sum. */
+/* More than thirty years. Times that ranks report are cut at this limit, so that a sum does not overflow. */
 #define SPAN_MAX_NS 1e18
 
 static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
@@ -459,8 +462,8 @@ static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
                                       : since_ns + (uint64_t)(span_ns < SPAN_MAX_NS ? span_ns : SPAN_MAX_NS);
 }
 
-/* Returns when the lease of a chunk ends. A chunk that is queued behind the running chunk begins when the running chunk
- * ends. */
+/* Returns when the lease of a chunk ends. If the chunk is queued behind the running chunk, its lease begins when the
+ * running chunk ends. */
 static uint64_t lease_end_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
@@ -480,7 +483,7 @@ uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns)
     return heard_ns == NEVER ? NEVER : silent_ns(service, heard_ns, SILENCE_FACTOR_ASKED);
 }
 
-/* Speeds are not used if results are verified: the fastest worker may not compute every part, so all workers take
+/* If results are verified, speeds are not used: the fastest worker may not compute every part, so all workers take
  * turns. */
 void service_note_speeds(struct service *service, const double *mean_s)
 {
@@ -497,15 +500,15 @@ void service_note_speeds(struct service *service, const double *mean_s)
 void service_note_growth(struct service *service, bool may_grow)
 {
     if (service->may_grow && !may_grow)
-        service->elsewhere_due_ns = 0; /* serve in a later step, because this step may have served already */
+        service->elsewhere_due_ns = 0; /* serve in a later step: this step may have called service_serve() already */
     service->may_grow = may_grow;
     service->lease.due_ns = 0;
 }
 
-/* Is `taker` so much faster that its copy would probably finish first? How long the running iteration still takes is
- * unknown; if costs are heavy-tailed, the expected remaining time is as long as the elapsed time. The taker would
- * repeat the iterations that the worker has computed since the grant began and up to the worker's last message, unless
- * only one iteration is left. */
+/* Is `taker` so much faster that its copy would probably finish first? Nobody knows how long the running iteration
+ * still takes. If costs are heavy-tailed, it is expected to take as long again as it has taken so far. If more than one
+ * iteration is left, `taker` must first repeat what `worker` has computed from the beginning of the grant to its last
+ * message. */
 static bool would_overtake(const struct service *service, const struct served *taker, const struct served *worker,
                            const struct grant *grant)
 {
@@ -519,16 +522,16 @@ static bool would_overtake(const struct service *service, const struct served *t
 struct search {
     unsigned taker;
     double mean_ns;    /* mean time of an iteration over all workers; 0: unknown */
-    bool may_overtake; /* nothing is left to recall, so a copy would not keep the faster worker from other work */
+    bool may_overtake; /* nothing is left to recall, so a copy does not keep a faster worker from other work */
     struct grant *grant;
     unsigned worker;
     uint64_t end_ns;
     bool is_for_others;
 };
 
-/* Returns when the grant may be copied. If the worker has reported that its whole chunk has begun, one iteration is
- * left. If it cannot be asked, because another worker has the chunk too, it may compute the whole chunk without sending
- * a message. */
+/* Returns when the grant may be copied. If the worker has reported that its whole chunk has begun, only one iteration
+ * is left. If the worker cannot be asked because another worker has the chunk too, it may compute the whole chunk
+ * without sending a message. */
 static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
                             const struct search *search)
 {
@@ -544,9 +547,10 @@ static uint64_t copy_due_ns(const struct service *service, const struct served *
 }
 
 /* Returns the time limit for workers to leave after an END. A computing worker stops at once, or after the drain time,
- * but only when its executor next looks at messages. That may be after an iteration, which is assumed to take no longer
- * than the whole chunk should take. A drain does not wait for that long, and after an END with `late` the results are
- * not needed. If no chunk was assigned yet, a worker that has not sent a request may still be probing. */
+ * but only when its executor next looks at messages. That may take an iteration; the limit assumes that an iteration
+ * takes no longer than the whole chunk should take. A drain does not wait for that long. An END with `late` does not
+ * wait for it either, because the results are not needed. If no chunk was assigned yet, workers may still be probing,
+ * and the limit is longer. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
 {
     if (end->drain)
@@ -588,9 +592,9 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
     return other_end > end ? other_end : end;
 }
 
-/* Of two copies of a chunk, is this the one that will probably finish later? It is the copy of the much slower worker;
- * if neither is much slower, the newer copy, because the older copy finishes first unless its worker hangs. A third
- * worker replaces this copy. */
+/* Two workers have copies of a chunk: will this copy probably finish later? If one worker is much slower, its copy
+ * will. Otherwise it is the newer copy, because the older one finishes first unless its worker hangs. If a third worker
+ * gets the chunk, it replaces the copy that finishes later. */
 static bool is_second_choice(const struct service *service, unsigned v, const struct grant *grant)
 {
     if (grant->copy_owner != OWNER_UNDECIDED)
@@ -637,8 +641,8 @@ static uint64_t last_heard_ns(const struct served *worker, const struct grant *g
     return grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
 }
 
-/* Enters the grant into the bounds. If there are two copies, the later of the two times counts, because both copies
- * must be overdue before a third is made. */
+/* Enters the grant into the bounds. If there are two copies, the later of their two times counts: both copies must be
+ * overdue before a third one is made. */
 static void hold_grant(const struct service *service, unsigned w, const struct grant *grant, struct holding *holding)
 {
     const struct served *worker = &service->workers[w];
@@ -689,7 +693,7 @@ static uint64_t no_sooner_ns(const struct service *service, const struct holding
     return heard_ns < asked_ns ? heard_ns : asked_ns;
 }
 
-/* Searches the `width` workers below node `i` of the tree, which begin with worker `first`. None of them has a chunk
+/* Searches the workers below node `i` of the tree: `width` workers from worker `first` on. None of them has a chunk
  * that is due before `due_ns`. The search includes verifications that `taker` may not compute, because
  * service_find_overdue() must know whether there are any. */
 static void look_below(struct service *service, unsigned i, unsigned first, unsigned width, uint64_t due_ns,
@@ -744,7 +748,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    /* both copies are overdue: drop the one that will probably finish later */
+    /* Both copies are overdue: drop the one that will probably finish later. */
     if (old->copy_owner == OWNER_UNDECIDED) {
         other_copy(service, old)->copy_owner = OWNER_OTHER;
         service_note_change(service, old->other_worker);
@@ -841,8 +845,8 @@ static void fail_piece(struct service *service, const struct iterations_failed *
         service_requeue(service, &(struct range){piece->first, piece->count}, now_ns);
 }
 
-/* Leaves the failed iterations to the other worker that has the chunk. Returns false if no other worker has it, or if
- * the iterations are given up and this worker's results count. */
+/* Leaves the failed iterations to the other worker that has a copy of the chunk. Returns false if there is no other
+ * copy. Also returns false if the iterations are given up and this worker's results count. */
 static bool leave_to_other_copy(struct service *service, unsigned w, struct grant *grant,
                                 const struct iterations_failed *piece, struct actions *actions)
 {

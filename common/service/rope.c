@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue as a treap: see rope.h. The priority of an item is a hash of its number and not random, so the same calls
- * give the same tree. */
+/* A queue as a treap: see rope.h. The priority of an item is a hash of its number, so the same calls always give the
+ * same tree. */
 #include "common/service/rope.h"
 
 #include "common/util/grow.h"
@@ -132,7 +132,7 @@ unsigned rope_length(const struct rope *rope)
     return size_of(rope, rope->root);
 }
 
-/* The new item is not marked as able, so only the sizes of the subtrees above it change. */
+/* The new item is not able. So for the subtrees above it, only the sizes change. */
 void rope_push(struct rope *rope, unsigned item)
 {
     assert(item < rope->room && !rope_has(rope, item) && "an item is in the line once");

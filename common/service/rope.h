@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue of numbered items, as a treap ordered by position. All operations take O(log n). Each item has a time and a
- * mark, able or not able; the rope finds the first able item, and the able item with the least time. Only
+/* A queue of numbered items: a treap ordered by position. All operations take O(log n). Each item has a time and a
+ * mark: able or not able. The rope finds the first able item, and the able item with the least time. Only
  * rope_reserve() allocates memory. */
 #pragma once
 
@@ -42,20 +42,21 @@ void rope_push(struct rope *rope, unsigned item);
 
 unsigned rope_at(const struct rope *rope, unsigned place);
 
-/* Both return the first item; rope_pop() also removes it. The queue must not be empty. */
+/* rope_front() returns the first item; rope_pop() returns it and removes it. The queue must not be empty. */
 unsigned rope_front(const struct rope *rope);
 unsigned rope_pop(struct rope *rope);
 void rope_remove(struct rope *rope, unsigned item);
 
 void rope_mark(struct rope *rope, unsigned item, bool is_able, double time_s);
 
-/* Moves the first `count` items to the end. The items keep their order. */
+/* Moves the first `count` items to the end of the queue, in the same order. */
 void rope_turn(struct rope *rope, unsigned count);
 
-/* Returns how many items stand between `place` and the first able item from there on: all of them if none is able. */
+/* Returns how many items from position `place` on come before the next able item. If no item from there on is able,
+ * counts all of them. */
 unsigned rope_before_able(const struct rope *rope, unsigned place);
 
-/* Swaps the first item with the able item that has the least time. Does nothing if no item is able. */
+/* Swaps two items: the first one, and the able item with the least time. Does nothing if no item is able. */
 void rope_bring_least(struct rope *rope);
 
 void rope_check(const struct rope *rope);

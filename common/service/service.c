@@ -123,7 +123,8 @@ static void release_chunk(struct service *service, struct served *worker)
     service->count.busy -= worker->holds == 0;
 }
 
-/* For functions that are called only for rare events: keeps them out of the usual path of a chunk. */
+/* For functions that are called only for rare events. The compiler keeps such a function out of the usual path of a
+ * chunk. */
 #define RARELY  __attribute__((noinline, cold))
 #define TRACING __attribute__((noinline))
 
@@ -141,7 +142,8 @@ TRACING void service_trace_part(const struct service *service, enum trace_record
     trace_note(service->trace);
 }
 
-/* Ends a chunk whose results are all stored. It may be empty by now, if the iterations at its end failed. */
+/* Ends a chunk after all its results are stored. If the iterations at its end have failed, the chunk may be empty by
+ * now. */
 static void commit_grant(struct service *service, unsigned w, struct grant *grant)
 {
     const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest, false};
@@ -151,8 +153,8 @@ static void commit_grant(struct service *service, unsigned w, struct grant *gran
         service->ops->committed(service->owner, &whole);
 }
 
-/* Commits a part in a loop with dependencies. If the part's worker was lost, its grant is gone and the part is
- * ignored. */
+/* Commits a part in a loop with dependencies. If the worker of the part was lost, the chunk has no grant any more, and
+ * the part is ignored. */
 RARELY static void commit_whole(struct service *service, const struct part *part)
 {
     struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
@@ -165,7 +167,8 @@ RARELY static void commit_whole(struct service *service, const struct part *part
         commit_grant(service, part->worker, grant);
 }
 
-/* The part of a third computation is traced as dropped, because the same iterations were traced as stored before. */
+/* The trace says that the part of a third computation was dropped, because it has already said of the same iterations
+ * that they were stored. */
 TRACING static void trace_commit(struct service *service, const struct part *part)
 {
     const bool is_third = service->verify.disputed > 0 && service_is_third(service, part);
@@ -264,8 +267,8 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
-/* If results are not collected and no other worker has the chunk, the trace record says that the whole chunk is stored,
- * and no further record follows. */
+/* If results are not collected and no other worker has the chunk, this record says that the whole chunk is stored. No
+ * further record follows. */
 TRACING static void trace_completion(const struct service *service, unsigned w, struct grant *grant,
                                      const struct request *request)
 {
@@ -285,8 +288,8 @@ TRACING static void trace_completion(const struct service *service, unsigned w, 
     trace_note(service->trace);
 }
 
-/* Handles the completion of a chunk. The technique does not learn from a chunk with failures, or from one for which
- * another worker's results count. Returns the same values as service_message(). */
+/* Handles the completion of a chunk. The technique does not learn from the chunk if iterations failed, or if another
+ * worker's results count. Returns the same values as service_message(). */
 static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
                           struct error *error)
 {
@@ -356,15 +359,15 @@ static void list_completions(const struct message *message, struct completions *
     }
 }
 
-/* Is the worker's next slot occupied by a chunk whose results have not arrived? Then the worker gets no chunk. This can
- * happen if many chunks were assigned and recalled. */
+/* Is the worker's next slot occupied by a chunk whose results have not arrived? Then the worker gets no chunk now. This
+ * can happen if many chunks were assigned and recalled. */
 static bool lacks_slot(struct served *worker)
 {
     return worker->asks > 0 && grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0;
 }
 
-/* Completed chunks are recorded before new chunks are assigned, so that a learning technique knows them. The worker is
- * served before its results are stored, because it may be waiting for the next chunk. */
+/* Completed chunks are recorded before new chunks are assigned, so that a learning technique knows of them. The worker
+ * is served before its results are stored, because it may be waiting for its next chunk. */
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                            struct actions *actions, struct error *error)
 {
@@ -376,7 +379,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if ((refused = complete_chunk(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
     if (worker->gone)
-        return 1; /* the worker was declared lost but is alive: chunks that it got now would never be requeued */
+        return 1; /* The worker was declared lost but is alive. If it got chunks now, nobody would ever requeue them. */
     note_load(service, w, message->request.load);
     if (service->state == SERVICE_SERVING) {
         const unsigned asks = message->request.asks;
@@ -398,12 +401,11 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if (service_take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
             return -1;
     }
-    /* While the worker was served, its leaf in the index may have been updated; so the worker is marked as changed
-     * again. */
+    /* While the worker was served, its leaf in the index may have been updated. It has changed since then, so it is
+     * marked as changed again. */
     service_note_change(service, w);
     if (lacked_slot && !lacks_slot(worker))
-        /* Workers are served again as soon as possible, but in a later step, because the ASSIGNs of this step point
-         * into `more`. */
+        /* Workers are served again at once, but in a later step: the ASSIGNs of this step still use `more`. */
         service->elsewhere_due_ns = now_ns;
     if (service->verify.queued > 0)
         serve_verifications(service, now_ns, actions);
@@ -427,9 +429,9 @@ static int receive_result(struct service *service, unsigned w, uint64_t now_ns, 
     return 0;
 }
 
-/* The iterations after those received are finished without a result. In a loop with dependencies the message may
- * instead name any iterations of the chunk; the worker will then retry them. The owner calls service_serve()
- * afterwards. */
+/* Handles failed iterations. They follow the iterations of the chunk whose results have arrived, and they are finished
+ * without a result. In a loop with dependencies the message may instead name any iterations of the chunk, which the
+ * worker will retry. The owner calls service_serve() afterwards. */
 static int receive_iterations_failed(struct service *service, unsigned w, uint64_t now_ns,
                                      const struct iterations_failed *failure, struct actions *actions,
                                      struct error *error)
@@ -449,7 +451,7 @@ static int receive_iterations_failed(struct service *service, unsigned w, uint64
                          failure->id);
     grant->flawed = true;
     service_note_part(service, CHUNK_FAILED, w, grant->chunk, failure->first, failure->count);
-    /* The failed iterations are cut off the end of the chunk; the iterations before them are committed as one chunk. */
+    /* The failed iterations are cut off the end of the chunk. The iterations before them are committed as one chunk. */
     if (service->dependent && grant->received + failure->count == grant->count) {
         grant->count = grant->received;
     } else {
@@ -587,7 +589,7 @@ static inline void send_answer(const struct service *service, unsigned w, struct
                  });
 }
 
-/* The ASSIGNs are sent first, so that a worker has its chunk before it is told which worker has the next chunk. */
+/* The ASSIGNs are sent first. So a worker has its chunk before it is told which worker has the next chunk. */
 RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
 {
     for (unsigned i = 0; i < service->step.answered_count; i++)
@@ -628,17 +630,17 @@ RARELY static bool widen(struct service *service, struct served *worker)
     return true;
 }
 
-/* Does the worker compute iterations at which workers have died? Then it gets no other chunk: if it died with two
- * chunks, it would be unclear which one was the cause. */
+/* Does the worker compute iterations at which workers have died? Then it gets no other chunk: if it died while it had
+ * two chunks, nobody would know which one was the cause. */
 RARELY static bool holds_suspects(const struct service *service, struct served *worker)
 {
     const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
     return running != NULL && service_wants_care(service, running);
 }
 
-/* May the worker get a chunk now? Not if GRANTS_MAX of its chunks have results outstanding, if it has a chunk that must
- * run alone, or if it holds a chunk while other workers have not had their first. Also not if it owes an answer to a
- * RECALL: the new chunk might end where a chunk ends that it holds already and returns in part. */
+/* May the worker get a chunk now? Not if results of GRANTS_MAX of its chunks have not arrived. Not if it has a chunk
+ * that must run alone. Not if it holds a chunk while other workers have not had their first. Not if it owes an answer
+ * to a RECALL: a new chunk might end at the same iteration as a chunk of which it returns a part. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -664,8 +666,8 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
     return true;
 }
 
-/* Assigns a range that may contain iterations with deaths or failures. If it does, the range is requeued instead,
- * except in a loop with dependencies, whose chunks must keep their order. */
+/* Assigns a range, which may contain iterations with deaths or failures. If it does, the range is requeued instead. In
+ * a loop with dependencies it is assigned all the same, because the chunks must keep their order. */
 RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range,
                                  enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
 {
@@ -747,7 +749,7 @@ TRACING static enum chunk_reason reason_of_pool(const struct service *service, u
                                                                 : CHUNK_REASON_OTHER;
 }
 
-/* At most this many chunks of the pool are requeued for other workers before this worker has to wait. */
+/* At most this many chunks of the pool are requeued for other workers. Then this worker must wait. */
 #define TRIES_MAX 16
 
 static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
@@ -773,7 +775,7 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
     return false;
 }
 
-/* Returns the worker at the front of the queue, or the one behind the first `skipped` if there is an index. */
+/* Returns the first worker of the queue. If there is an index, leaves out the first `skipped` workers. */
 static inline unsigned first_waiting(const struct service *service, unsigned skipped)
 {
     return service->line.index.is_on ? rope_at(&service->line.index.line, skipped)
@@ -817,11 +819,12 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service->lease.due_ns > look_ns)
-        service->lease.due_ns = look_ns; /* if a worker hangs with a verification, no other event may cause a step */
+        /* If a worker hangs with a verification, nothing but this timer may cause a step. */
+        service->lease.due_ns = look_ns;
 }
 
-/* Returns how many workers wait before the first idle one, without the first `skipped`. If speeds are known, moves the
- * fastest idle worker to the front first. */
+/* Returns how many workers, from position `skipped` of the queue on, wait before the next idle one. If speeds are
+ * known, first moves the fastest idle worker to the front. */
 static unsigned before_free(struct service *service, unsigned skipped)
 {
     struct rope *line = &service->line.index.line;
@@ -838,7 +841,7 @@ static void remove_from_line(struct service *service, unsigned w)
     service_index_note_stale(service, w);
 }
 
-/* Moves the first `count` workers to the end of the line. */
+/* Moves the first `count` workers to the end of the queue. */
 static inline void move_to_end(struct service *service, unsigned *count)
 {
     rope_turn(&service->line.index.line, *count);
@@ -883,8 +886,7 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
         service_give_up_late_recalls(service, now_ns, actions);
         service_release_copies(service, now_ns);
         if (service->recall.count > 0)
-            /* Workers are served again as soon as possible, but in a later step, because the ASSIGNs of this step point
-             * into `more`. */
+            /* Workers are served again at once, but in a later step: the ASSIGNs of this step still use `more`. */
             service->elsewhere_due_ns = now_ns;
         service_recall(service, now_ns, actions);
     }
@@ -913,7 +915,8 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
-/* Can only an idle worker get work now? True if all work left is reserved for idle workers or for first chunks. */
+/* Can only an idle worker get work now? True if all remaining work is reserved for idle workers, or if some workers
+ * have not had their first chunk. */
 static bool is_for_free_ones(const struct service *service)
 {
     if (service->count.beginners > 0 && service_recalls(service))
@@ -928,12 +931,12 @@ static bool is_for_free_ones(const struct service *service)
 /* The workers of the queue that got nothing in this call. */
 struct passed_over {
     unsigned count;
-    unsigned
-        in_front; /* so many of them still stand at the front of the index's line, which saves changes of the tree */
+    /* how many of them are still at the front of the index's queue; moving them later saves changes of the tree */
+    unsigned in_front;
 };
 
-/* Passes over the next worker, which got nothing. If only an idle worker can get something, the workers before the
- * first idle one are passed over too. */
+/* Passes over the next worker, which got nothing. If only an idle worker can get something, also passes over the
+ * workers before the first idle one. */
 RARELY static void pass_over(struct service *service, struct passed_over *passed)
 {
     passed->count++;
@@ -962,8 +965,8 @@ RARELY static void count_plenty(struct service *service)
         service_index_end(service);
 }
 
-/* Returns true if no other waiting worker can get work either. Sets `*has_nothing` to whether no requeued or recalled
- * work is left. */
+/* Returns true if no other waiting worker can get work either. Sets `*has_nothing` to true if no requeued and no
+ * recalled work is left. */
 RARELY static bool is_out_of_work(const struct service *service, const struct event *event, bool *has_nothing)
 {
     if (service->state == SERVICE_ENDING)
@@ -1015,7 +1018,7 @@ void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, str
     service->count.aside++;
     service->count.beginners -= worker->chunks_assigned == 0;
     if (service->verify.held > 0)
-        /* the worker put aside may have been the last one that could compute a verification */
+        /* The worker that is put aside may have been the last one that could compute a verification. */
         service->verify.close_due_ns = now_ns;
     service_stop_loser(service, w, actions);
 }

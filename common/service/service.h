@@ -2,22 +2,21 @@
 /* Serving workers: the request queue, the task pool, the grants of each worker, and the collection of results. A master
  * serves its own workers with it; in the central topology the supermaster serves all workers.
  *
- * The owner fills the pool and is told which iterations are done. A chunk goes through these stages: in the pool;
- * assigned by an ASSIGN (it is now a grant); reported as finished by a REQUEST; its results stored (ACTION_STORE or
- * ACTION_COLLECT), if the job has an output; committed. No memory is allocated per chunk.
+ * The owner fills the pool and is told which iterations are done. A chunk is first in the pool. An ASSIGN gives it to a
+ * worker; from then on it is a grant. A REQUEST reports it as finished. If the job has an output, its results are
+ * stored (ACTION_STORE or ACTION_COLLECT). At last it is committed. No memory is allocated per chunk.
  *
- * Work of a lost worker, and iterations that failed, are requeued and handed out before anything else; failed
+ * Work of a lost worker, and iterations that failed, are requeued and handed out before all other work. Failed
  * iterations go to another worker if there is one. Deaths and failures are recorded in `poisons`. Iterations at which
- * workers died are run in a child process, or one at a time if the kernel cannot run in a child process; so the
- * iteration that causes the deaths is found and kills nothing else. After too many deaths or failures, iterations are
- * given up.
+ * workers died are run in a child process. If the kernel cannot run in a child process, they are run one at a time. So
+ * the iteration that causes the deaths is found, and other iterations are not lost with it. After too many deaths or
+ * failures, iterations are given up.
  *
  * After all work is handed out, work that has not begun is recalled and given to idle workers: see recall.c. After all
- * work has begun, the work of a worker that has been silent for too long is copied to another worker. The results of
- * the worker that sends results first count; those of the other are dropped, and that worker stops at its next
- * iteration. At any time each iteration is in exactly one of these places: in the pool; with one worker whose results
- * count, or with two workers that have sent none of its results yet; on its way to the disk; requeued; recalled; or
- * committed. */
+ * work has begun, the work of a worker that has been silent for too long is copied to another worker. The worker that
+ * sends results first wins. The results of the other are dropped, and it stops at its next iteration. At any time each
+ * iteration is in exactly one of these places: in the pool; with one worker whose results count, or with two workers
+ * that have sent none of its results yet; on its way to the disk; requeued; recalled; or committed. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -38,7 +37,8 @@
 /* After this many deaths of workers at the same iterations, these iterations are run in a child process. */
 #define ISOLATED_DEATHS 2
 /* After this many deaths of workers at the same iterations, these iterations are given up. In a loop with dependencies
- * each death ends the run, so the limit is the number of starts that --restarts allows by default. */
+ * each death ends the run. So for such a loop the limit is the number of starts that --restarts allows by default: the
+ * first start and the restarts. */
 #define DEATHS_MAX           3
 #define DEPENDENT_DEATHS_MAX 4
 
@@ -48,27 +48,29 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 }
 /* For this time after a failure, the failed iterations are given to other workers only. */
 #define ELSEWHERE_NS 1000000000u
-/* If work may be recalled, a worker answers at the end of an iteration. Its grants are copied if it has been silent for
- * a multiple of the longest iteration so far, but at least for SILENCE_MIN_NS. The factor is SILENCE_FACTOR if one
- * iteration is left, and SILENCE_FACTOR_ASKED if the worker owes an answer to a RECALL. */
+/* If work may be recalled, a worker answers at the end of an iteration. If it has been silent for too long, its grants
+ * are copied. The limit of its silence is a multiple of the longest iteration so far, but at least SILENCE_MIN_NS. The
+ * factor is SILENCE_FACTOR if one iteration is left, and SILENCE_FACTOR_ASKED if the worker owes an answer to a RECALL.
+ */
 #define SILENCE_FACTOR       2
 #define SILENCE_FACTOR_ASKED 4
 #define SILENCE_MIN_NS       10000000u
-/* A worker that is faster by this factor may copy a grant after a silence of only SILENCE_MIN_NS. */
+/* If a worker is faster than another by this factor, it may copy a grant after the other has been silent for only
+ * SILENCE_MIN_NS. */
 #define FASTER_FACTOR 1.75
-/* Used if work is not recalled: the lease of a chunk is this many times the chunk's expected duration. After its lease
+/* If work is not recalled, the lease of a chunk is this many times the time that the chunk should take. After its lease
  * the chunk is overdue. */
 #define LEASE_FACTOR 10
-/* Lower limit of a lease: other processes may occupy a worker's core for a while. */
+/* Lower limit of a lease, because other processes may occupy a worker's core for a while. */
 #define LEASE_MIN_NS 10000000000u
-/* The lease if no chunk has finished yet, because the expected duration of a chunk is then unknown. */
+/* The lease if no chunk has finished yet. Nobody then knows how long a chunk should take. */
 #define LEASE_UNKNOWN_NS 60000000000u
-/* Time between two searches for an overdue chunk, if no idle worker could get a copy at the first. */
+/* If a search for an overdue chunk could give no idle worker a copy, the next search comes after this time. */
 #define LEASE_LOOK_NS 5000000u
-/* A worker is declared lost if it has not left this long after the time at which it could have left: see
+/* How long a worker may take to leave after it could have left. After that it is declared lost: see
  * service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
-/* Replaces LEAVE_NS after an END with `late`. The waiting time begins again as long as other workers leave. */
+/* Replaces LEAVE_NS after an END with `late`. As long as other workers leave, this time begins again. */
 #define LEAVE_LATE_NS 150000000u
 
 /* Value of `record_bytes` if the results of an iteration may have any size. */
@@ -76,7 +78,7 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 
 enum copy_owner {
     OWNER_SELF,
-    OWNER_UNDECIDED, /* two workers have a copy; the results of the first one to send any will count */
+    OWNER_UNDECIDED, /* two workers have a copy; the results of the worker that sends some first will count */
     OWNER_OTHER,     /* the other worker's results count; those of this worker are dropped */
     OWNER_VERIFY,    /* this worker's results are only compared with stored results: see verify.h */
 };
@@ -86,7 +88,7 @@ struct grant {
     uint64_t received; /* number of iterations whose results were announced */
     uint64_t stored;   /* number of iterations whose results were stored or dropped */
     uint64_t since_ns;
-    uint32_t chunk; /* number of the chunk among those of its worker; 0: the slot is empty */
+    uint32_t chunk; /* number of the chunk, counted for its worker; 0: the slot is empty */
     bool computed;
     uint8_t copy_owner;
     bool flawed : 1;
@@ -95,11 +97,11 @@ struct grant {
     bool is_told_whole : 1;
     union {
         struct {
-            /* If OWNER_UNDECIDED: worker and chunk of the other copy. If OWNER_VERIFY: `other_worker` is an index in
-             * the list of verifications, and `other_chunk` is not used. */
+            /* If `copy_owner` is OWNER_UNDECIDED: worker and chunk of the other copy. If it is OWNER_VERIFY:
+             * `other_worker` is an index in the list of verifications, and `other_chunk` is not used. */
             uint32_t other_worker, other_chunk;
         };
-        /* only in a loop with dependencies, where no chunk is copied: digest of the results stored so far */
+        /* Only in a loop with dependencies, in which no chunk is copied: digest of the results stored so far. */
         uint64_t digest;
     };
 };
@@ -114,16 +116,16 @@ enum recall_state {
 
 struct served {
     unsigned holds;
-    unsigned asks; /* number of chunks that the worker has requested and not been assigned yet */
+    unsigned asks; /* how many chunks the worker has requested and not been assigned yet */
     uint32_t chunks_assigned;
     bool present;
     bool gone;
     uint8_t recall;
-    uint8_t owed; /* number of RETURNED messages that are still expected from the worker: see service_check() */
+    uint8_t owed; /* how many RETURNED messages the worker must still send: see service_check() */
     bool recalled_all;
     bool shuns_verifications;
-    bool is_aside; /* the worker gets no more chunks and does not wait in the queue: see service_put_aside() */
-    /* two other workers agree that this worker's results are wrong, and the owner has not been told yet */
+    bool is_aside; /* the worker gets no more chunks, and is not in the queue: see service_put_aside() */
+    /* two other workers agree that this worker's results are wrong, and the owner has not been told of it yet */
     bool is_wrong;
     bool is_revoked;
     bool is_stale;
@@ -132,15 +134,15 @@ struct served {
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns;
     uint64_t asked_ns;
-    /* The latest of these times: the worker's latest message; the latest RECALL to it (not RECALL_ALL); its adoption
-     * with a chunk. 0: none yet. */
+    /* The latest of three times: of the last message from the worker; of the last RECALL to it (not RECALL_ALL); of its
+     * adoption, if it had a chunk then. 0: none of these has happened. */
     uint64_t heard_ns;
     double probe_s; /* the worker's time for a probe iteration: see service_note_speeds(); 0: unknown */
     uint64_t messages, bytes;
     struct grant *grants; /* [slots], indexed by chunk number modulo `slots`; owned if slots > GRANTS_LEAST */
     uint32_t slots;       /* a power of two, at most GRANTS_MAX */
-    /* number of chunks in this step's ASSIGN to the worker; the first is `answer`, the others are in
-     * service->step.more */
+    /* number of chunks in this step's ASSIGN to the worker. The first of them is `answer`, the others are in
+     * service->step.more. */
     unsigned answers;
     struct assign answer;
 };
@@ -148,17 +150,18 @@ struct served {
 struct service_ops {
     /* Called if a worker waits and the pool is empty; may fill the pool. May be NULL. */
     void (*on_empty)(void *owner, unsigned worker);
-    /* Called after a chunk is finished and before the worker's next request is served. `feedback` leaves out the wait
-     * before a worker's first chunk, which lasts until all workers are probed. NULL if the technique does not learn. */
+    /* Called after a chunk is finished and before the worker's next request is served. A worker waits for its first
+     * chunk until all workers are probed; `feedback` does not contain this wait. NULL if the technique does not learn.
+     */
     void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
-    /* Called after a part is stored, or is finished and has no results to store. In a loop with dependencies the part
-     * is a whole chunk. */
+    /* Called after a part is stored. If the part has no results to store, called after it is finished. In a loop with
+     * dependencies the part is a whole chunk. */
     void (*committed)(void *owner, const struct part *part);
     /* Called if iterations have failed on the worker of rank `failure->id`. If `failure->final`, they are given up. */
     void (*failed)(void *owner, const struct iterations_failed *failure);
-    /* Called in a loop with dependencies if another process has assigned, or will assign, the chunk before
-     * `neighbour->first`. The owner tells that process which worker has the chunk from there on. May be NULL if this
-     * service has all workers. */
+    /* Called in a loop with dependencies if another process assigns the chunk before `neighbour->first`. The owner
+     * tells that process which worker has the chunk that begins at `neighbour->first`. May be NULL if this service has
+     * all workers. */
     void (*neighbour)(void *owner, const struct neighbour *neighbour);
     void (*loaded)(void *owner, unsigned worker);
 };
@@ -168,7 +171,7 @@ struct requeued {
     uint64_t since_ns;
 };
 
-/* `chunks`: how many chunks of the lost worker are handed out again; `running`: the iterations that it was probably
+/* `chunks`: how many chunks of the lost worker are handed out again. `running`: the iterations that it was probably
  * computing. */
 struct loss {
     unsigned worker;
@@ -178,8 +181,8 @@ struct loss {
 
 enum service_state { SERVICE_SERVING, SERVICE_ENDING };
 
-/* What the owner gets if it requests chunks from another process. FLOWS: chunks. RESTS: none at present. IS_DRY: never
- * any again, because all work has begun. */
+/* What the owner gets when it requests chunks from another process. FLOWS: it gets chunks. RESTS: it gets none at
+ * present. IS_DRY: it never gets any again, because all work has begun. */
 enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
 
 enum service_news {
@@ -199,11 +202,11 @@ struct service_config {
     unsigned workers;
     unsigned pool_capacity;
     bool absent;
-    /* bytes of results per iteration, or RECORD_VARIABLE; 0: workers send only digests of results */
+    /* bytes of results per iteration, or RECORD_VARIABLE; 0 if workers send only digests of results */
     uint64_t record_bytes;
     bool no_speculation;
     bool no_isolation;
-    /* An iteration may need results of earlier iterations. So no chunk is handed out twice, and each worker is told
+    /* An iteration may need results of earlier iterations. Then no chunk is handed out twice, and each worker is told
      * which worker has the next chunk. */
     bool dependent;
     uint64_t first;
@@ -216,7 +219,7 @@ struct service_line {
     unsigned first;
     unsigned count;
     unsigned passed_over;
-    unsigned asks; /* number of chunks requested by the workers in the queue and by those with `is_aside` */
+    unsigned asks; /* how many chunks are requested by the workers in the queue and by those that are put aside */
     struct service_index index;
 };
 
@@ -228,7 +231,7 @@ struct service_count {
     unsigned aside;
 };
 
-/* Buffers for the ASSIGNs of one step, owned. `more`: [worker_count * SERVICE_MORE]; `answered`: the workers that get
+/* Buffers for the ASSIGNs of one step; owned. `more`: [worker_count * SERVICE_MORE]. `answered`: the workers that get
  * an ASSIGN. */
 struct service_step {
     unsigned char *more;
@@ -254,15 +257,14 @@ struct service_recall {
     unsigned count;
     size_t capacity;
     unsigned open;
-    /* the value that `assigned` had when no worker could be asked for work; NEVER: there may be a worker that can be
-     * asked */
+    /* If no worker could be asked to return work: the value that `assigned` had then. Otherwise NEVER. */
     uint64_t assigned_at_futile;
     uint64_t due_ns;
     struct copy_due *copies; /* [copies_count] a heap, whose first entry has the earliest `due_ns`; owned */
     size_t copies_count, copies_capacity;
     uint64_t copies_due_ns;
     unsigned waiting_elsewhere;
-    /* this step has tried a STEAL: no chunk is copied before the stolen iterations are handed out */
+    /* This step has tried a STEAL. No chunk is copied before the stolen iterations are handed out. */
     bool awaits_stolen;
     uint64_t fruitful;
     uint64_t iterations;
@@ -338,9 +340,9 @@ struct service {
     struct service_order order;
     struct service_tally tally;
     struct poison_set poisons;
-    /* When to serve waiting workers again: the time at which failed iterations are no longer reserved for another
-     * worker, or at which part of a copy may be recalled; or at once, if this step could not assign all the work it
-     * had. */
+    /* When to serve waiting workers again. At this time, failed iterations are no longer reserved for another worker,
+     * or a part of a copy may be recalled. If a step could not assign all the work that it had, the time is the present
+     * one or earlier. */
     uint64_t elsewhere_due_ns;
     uint64_t failed_ns;
     uint64_t first_assign_ns; /* when the first chunk was assigned; NEVER: none was assigned yet */
@@ -351,29 +353,31 @@ struct service {
 int service_init(struct service *service, const struct service_config *config);
 void service_fini(struct service *service);
 
-/* Makes room for this many workers. Returns -1 if memory runs out; the service remains usable. */
+/* Makes room for this many workers. If memory runs out, returns -1; the service remains usable. */
 int service_reserve(struct service *service, unsigned workers);
 
-/* Adds workers, for which service_reserve() has made room. `ranks`: the sorted ranks of all workers, borrowed; it
- * replaces the previous array. A new worker is not served until service_adopt(). */
+/* Adds workers; service_reserve() has made room for them. `ranks`: the sorted ranks of all workers, borrowed; this
+ * array replaces the previous one. A new worker is not served until service_adopt(). */
 void service_add_workers(struct service *service, const unsigned *ranks, unsigned workers);
 
 unsigned service_find(const struct service *service, unsigned rank);
 
-/* True if the loop cannot finish without this worker, because no other worker may compute the work that it holds. */
+/* Returns true if no other worker may compute the work that this worker holds. The loop cannot finish without it then.
+ */
 bool service_needs(const struct service *service, unsigned rank);
 
-/* Stores the speeds of the workers. `mean_s`: [worker_count] the seconds that the same probe iterations took on each
- * worker. At the end of the loop a much faster worker may then copy the remaining work of a slow worker. */
+/* Stores the speeds of the workers. `mean_s`: [worker_count] the time of a probe iteration on each worker, in seconds;
+ * all workers compute the same probe iterations. At the end of the loop a much faster worker may then copy the
+ * remaining work of a slow one. */
 void service_note_speeds(struct service *service, const double *mean_s);
 
-/* Sets whether iterations may still be added to the loop. If they may, workers wait for them, and a chunk is copied
- * only after its lease. If this changes to false, waiting workers are served at once. */
+/* Sets whether iterations may still be added to the loop. While they may, workers wait for them, and a chunk is copied
+ * only after its lease. As soon as they may not, waiting workers are served. */
 void service_note_growth(struct service *service, bool may_grow);
 
-/* Handles a REQUEST, RESULT, RETURNED, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. Returns -1 for an invalid
- * message, and 1 for a message of a worker that was declared lost, which is ignored. After an ITERATIONS_FAILED the
- * owner must call service_serve(). */
+/* Handles a REQUEST, RESULT, RETURNED, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. Returns -1 if the message is
+ * invalid. Returns 1 and ignores the message if the worker was declared lost. After an ITERATIONS_FAILED the owner must
+ * call service_serve(). */
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
 
@@ -381,40 +385,41 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
 int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const struct stolen *stolen,
                    struct actions *actions, struct error *error);
 
-/* Handles EVENT_STORED: commits the part if it was stored. If the part's sender was lost before all of it arrived,
- * requeues the part, and the owner must call service_serve(). If the disk failed, the part is never committed. */
+/* Handles EVENT_STORED. If the part was stored, commits it. If the part's sender was lost before the whole part
+ * arrived, requeues it; the owner must then call service_serve(). If the disk failed, the part is never committed. */
 void service_stored(struct service *service, const struct event *event, struct actions *actions);
 
-/* Handles the loss of worker `w`; does nothing if it has left before. The owner must call service_serve()
+/* Handles the loss of worker `w`. Does nothing if the worker has left before. The owner must call service_serve()
  * afterwards. */
 void service_lost(struct service *service, unsigned w, uint64_t now_ns);
 
-/* Begins to serve worker `w`. The chunk `running`, which the worker computes already, becomes its first grant; it may
- * be empty. If `counts` is false, the results of that chunk are dropped and the worker is told to stop it. */
+/* Begins to serve worker `w`. If the worker is computing a chunk already, this is `running`, and it becomes its first
+ * grant; otherwise `running` is empty. If `counts` is false, the results of this chunk are dropped, and the worker is
+ * told to stop it. */
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
                    struct actions *actions);
 
-/* Puts worker `w` aside: it gets no more chunks, and its chunks that have not begun are recalled. The worker finishes
+/* Puts worker `w` aside. The worker gets no more chunks, and its chunks that have not begun are recalled. It finishes
  * the chunks that have begun, and waits for the END. Does nothing if `w` is already put aside, gone, or not served
  * here. */
 void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions);
 /* Undoes service_put_aside(). The owner must call service_serve() afterwards. */
 void service_take_back(struct service *service, unsigned w);
 
-/* Change the record of deaths and failures of iterations: service_poison() adds to it, service_warn() raises it to at
- * least `known`, service_clear() removes it. */
+/* These functions change the record of deaths and failures of iterations. service_poison() adds to it. service_warn()
+ * raises it to at least `known`. service_clear() removes it. */
 void service_poison(struct service *service, const struct poison *more);
 void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
-/* Takes a range away, for another service: a requeued range, or a recalled range for which no worker waits here.
- * Returns false if there is none. */
+/* Takes a range away that another service will hand out. It is a requeued range, or a recalled range for which no
+ * worker waits here. Returns false if there is none. */
 bool service_take_away(struct service *service, struct range *range);
 
 void service_expire(struct service *service, uint64_t now_ns, struct actions *actions);
 
-/* Declares workers with overdue chunks lost. Needed if only workers of other services are idle: a chunk can be handed
- * out by another service only after its worker was lost. */
+/* Declares workers with overdue chunks lost. Needed if only workers of other services are idle: another service can
+ * hand out a chunk only after the worker of this chunk was lost. */
 void service_lose_overdue(struct service *service, uint64_t now_ns);
 
 /* Returns when service_expire() must be called; usually NEVER. */
@@ -451,11 +456,12 @@ void service_recall_for_others(struct service *service, unsigned waiting, uint64
 
 uint64_t service_recalled_iterations(const struct service *service);
 
-/* Takes up to `most` ranges for `waiting` workers of other services, and returns how many it has taken. Takes recalled
- * ranges; if there are none, a share of the pool or of the requeued work. */
+/* Takes up to `most` ranges for `waiting` workers of other services. Returns how many ranges it has taken. Takes
+ * recalled ranges. If there are none, takes a share of the pool or of the requeued work. */
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most);
 
-/* Assigns chunks to waiting workers as long as there are chunks. Call it at most once per step. */
+/* Assigns chunks to waiting workers until there are no more chunks or no more such workers. Call it at most once per
+ * step. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
 
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
@@ -475,12 +481,12 @@ static inline unsigned service_take_news(struct service *service)
     return news;
 }
 
-/* Returns the next lost worker that this function has not returned yet, or NULL. Valid until the next call of the
- * service. */
+/* Returns the next lost worker that no earlier call has returned, or NULL. The result is valid until the next call of a
+ * function of the service. */
 const struct loss *service_take_loss(struct service *service);
 
-/* Returns new records in the format of ITERATIONS_GIVEN_UP, at most `most`, valid until the next call of the
- * service. */
+/* Returns the records that no earlier call has returned, at most `most`, in the format of ITERATIONS_GIVEN_UP. They are
+ * valid until the next call of a function of the service. */
 const unsigned char *service_take_given_up(struct service *service, unsigned most, unsigned *count);
 
 struct recovery_counts service_take_counts(struct service *service);
@@ -488,18 +494,18 @@ struct recovery_counts service_take_counts(struct service *service);
 /* Returns false if nothing has changed since the last call. */
 bool service_take_verified(struct service *service, struct verified *verified);
 
-/* Returns the next worker that must be dropped because two others agree that its results are wrong, or worker_count.
- * The reason stays valid until service_fini(). Call it once per step after SERVICE_DIFFERED; the next step may have
- * more such workers. */
+/* Returns the next worker that must be dropped because two others agree that its results are wrong. Returns
+ * worker_count if there is none. The reason stays valid until service_fini(). Call it once per step after
+ * SERVICE_DIFFERED. If there are more such workers, the next step returns them. */
 unsigned service_take_wrong(struct service *service, const char **reason);
 
-/* In a loop with dependencies: another process says that it has assigned the chunk that begins at `neighbour->first`.
- * Returns false if that contradicts what this service knows. */
+/* In a loop with dependencies: another process has told this one that it has assigned the chunk that begins at
+ * `neighbour->first`. Returns false if that contradicts what this service knows. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
 
-/* For the journal of a loop with dependencies. Finds the lowest unfinished chunk that ends at or after `at`, and asks
- * its worker to send the boundary data at the chunk's end to the supermaster. Does nothing if there is no such
- * chunk. */
+/* For the journal of a loop with dependencies. Finds the lowest unfinished chunk that ends at or after `at`. Asks the
+ * worker of this chunk to send the boundary data at the chunk's end to the supermaster. Does nothing if there is no
+ * such chunk. */
 void service_ask_for_boundary(struct service *service, uint64_t at, unsigned supermaster, struct actions *actions);
 void service_pass_boundary(const struct service *service, const struct message *message, struct actions *actions);
 
@@ -509,12 +515,12 @@ bool service_is_quiet(const struct service *service);
 
 void service_check(const struct service *service);
 
-/* Returns how many iterations of this service are not done: in the pool, requeued, recalled, assigned without results,
- * or held back for verification. Slow; not for loops with dependencies. */
+/* Returns how many iterations of this service are not done. They are in the pool, requeued, recalled, assigned without
+ * results, or held back for verification. The function is slow. It cannot be used for loops with dependencies. */
 uint64_t service_open_iterations(const struct service *service);
 
-/* Describes the oldest unfinished chunk of worker `w`: the chunk, how many of its iterations have no results, and since
- * when the worker has had it. Returns false if the worker has no chunk. */
+/* Describes the oldest unfinished chunk of worker `w`. `*left`: how many of its iterations have no results.
+ * `*since_ns`: since when the worker has had it. Returns false if the worker has no chunk. */
 bool service_running(const struct service *service, unsigned w, struct range *chunk, uint64_t *left,
                      uint64_t *since_ns);
 

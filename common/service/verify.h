@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Verification: a share of the results is computed a second time by another worker and compared.
  *
- * The unit is a part: iterations of a chunk whose results arrived in one message. So a part is short, and its digest is
- * known. Whether a part is selected is calculated from its first iteration and the seed. A stored part that is selected
- * is held back: it is reported as done only after a second worker has computed the same digest. If the two digests
- * differ, a third worker computes the part, and the third results replace the first. If two of the three digests agree,
- * the worker with the other digest is wrong. A part that is held back when the run ends is computed again by a resumed
- * run.
+ * Parts are verified. A part is those iterations of a chunk whose results arrived in one message. So a part is short,
+ * and its digest is known. Its first iteration and the seed decide whether it is selected. A stored part that is
+ * selected is held back: it is reported as done only after a second worker has computed the same digest. If the two
+ * digests differ, a third worker computes the part, and the third results replace the first. If two of the three
+ * digests agree, the worker with the other digest is wrong. If a part is held back when the run ends, a resumed run
+ * computes it again.
  *
  * If no other worker can compute a part, it is reported as done and counted as unverified. */
 #pragma once
@@ -19,18 +19,19 @@
 
 #define VERIFY_NONE UINT32_MAX
 
-/* A second or third computation of a part is tried this many times if its worker died or hung; then the part is not
- * verified. */
+/* If the worker of a second or third computation dies or hangs, the computation is tried again. After this many such
+ * tries the part is not verified. */
 #define VERIFY_TRIES_MAX 3
 
-/* A part whose results are known from one worker, or from two workers and differ. Workers are named by index. */
+/* A part of which one worker has sent results, or two workers have sent different results. Workers are named by index.
+ */
 struct verification {
     struct range range;
     uint64_t digest[2];
     uint64_t sum;
     uint64_t seen;
     uint32_t worker[2];
-    uint32_t verifier; /* the worker that computes the part now; VERIFY_NONE: the part waits in a queue */
+    uint32_t verifier; /* the worker that computes the part now; VERIFY_NONE if the part waits in a queue */
     uint32_t chunk;
     uint32_t not_with;
     uint32_t next;
@@ -49,7 +50,8 @@ struct mismatch {
     struct range range;
     unsigned computations;
     uint32_t worker[3];
-    /* index in `worker` (0 or 1) of the worker whose digest differs from the two others; -1: no two digests agree */
+    /* If two of the three digests agree: index in `worker` (0 or 1) of the worker with the other digest. Otherwise -1.
+     */
     int wrong;
 };
 
@@ -58,9 +60,9 @@ struct verify {
     struct verification *list; /* [count] entries, owned; `unused`: index of the first unused entry */
     uint32_t count, unused;
     size_t capacity;
-    /* [workers + 1] owned. Queue w has the parts that worker w was the first to compute. The last queue has the parts
-     * with two differing results, the parts that need a child process, and the parts whose second or third computation
-     * was lost. */
+    /* [workers + 1] owned. Queue w has the parts that worker w was the first to compute. The last queue has three kinds
+     * of parts: those with two different results, those that need a child process, and those whose second or third
+     * computation was lost. */
     struct verify_queue *queues;
     unsigned queued;
     unsigned disputed;
