@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Requesting ahead: how many chunks a worker should have besides the running one, and when to request them.
+/* Requesting ahead: decides how many chunks a worker should have besides the running one, and when it requests them.
  *
- * The next chunk must arrive before the running chunk ends, so the worker requests it one *lead* before that end. The
- * lead is twice the measured round trip. It is not longer, because other workers cannot get a chunk that waits here. If
- * chunks are shorter than the lead, the worker requests as many chunks as last for one lead. If an iteration is longer
- * than the lead, the worker requests the next chunk before the last iteration of the running chunk. If an iteration is
- * longer than ITERATION_OVER_LEAD leads, the worker requests the next chunk only after the running one: the round trip
- * is then short compared to an iteration.
+ * The next chunk must arrive before the running chunk ends. So the worker requests it one *lead* before that end. The
+ * lead is twice the measured round trip. A longer lead would keep chunks here that other workers could compute. If
+ * chunks are shorter than the lead, the worker requests several: together they last for one lead. If an iteration is
+ * longer than the lead, the worker sends the request before the last iteration of the running chunk. If an iteration is
+ * longer than ITERATION_OVER_LEAD leads, the worker sends the request after the running chunk, because waiting for one
+ * round trip then costs little.
  *
  * A single short iteration says little about the next. The iteration time counts as known after the worker has computed
- * for some leads, or has done half of its first chunk. Later, a longer iteration time counts at once and a shorter one
- * only gradually, so a worker has many chunks ahead only after many short chunks in a row.
+ * for some leads, or has done half of its first chunk. Later, a longer iteration time replaces the estimate at once; a
+ * shorter time lowers it only gradually. So a worker has many chunks ahead only after many short chunks in a row.
  *
- * Chunks are largest at the beginning of a time step. If workers requested chunks ahead at the end of the previous
- * step, each would get a large chunk whatever its speed. So in a loop with several steps, ASK_AHEAD_AUTO does not
- * request ahead during chunks that are small compared to the largest chunk. */
+ * The first chunks of a time step are the largest. If workers requested them during the previous step, each worker
+ * would get a large chunk, even a slow one. So in a loop with several steps, ASK_AHEAD_AUTO does not request ahead
+ * during a chunk that is small compared to the largest chunk. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -23,8 +23,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Limits the lead. Otherwise a worker whose request had to wait for work or for a core would hoard chunks, because its
- * measured round trip would be long. */
+/* The largest lead. If a request had to wait for work or for a core, the measured round trip is long. Without this
+ * limit, the worker would then hoard chunks. */
 #define LEAD_MAX_NS         10000000u
 #define ROUND_TRIP_MIN_NS   4000u
 #define ITERATION_OVER_LEAD 64
@@ -33,7 +33,7 @@
 /* If the only measured time is that of one iteration, this time counts as at least 1/FIRST_PART of a lead. */
 #define FIRST_PART       4
 #define ITERATION_MIN_NS 0.01
-/* A single measured time lowers the estimated iteration time to no less than this fraction of the old estimate. */
+/* Each measured time can lower the estimated iteration time at most to this fraction of its previous value. */
 #define KEPT_PART 0.6
 
 static double lead_ns(const struct worker *worker)
@@ -69,7 +69,7 @@ static bool looks_ahead(const struct worker *worker)
     return worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && SMALL_PART * worker->running.count >= worker->largest;
 }
 
-/* Returns `wants`, so that the call of this function is a tail call. */
+/* Returns `wants`, so that worker_wants() can call this function as a tail call. */
 static __attribute__((noinline, cold)) unsigned explain_wants(const struct worker *worker, uint64_t done,
                                                               unsigned wants)
 {
@@ -114,8 +114,9 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
 
 #define HOLD_PART 4
 
-/* If chunks are shorter than a round trip, one request carries the completions of many chunks. The worker holds
- * completions back until the request would ask for 1/HOLD_PART of the chunks that the worker then has or expects. */
+/* If chunks are shorter than a round trip, one request carries the completions of many chunks. `asks`: how many chunks
+ * that request would ask for. The worker waits with the request until this number is 1/HOLD_PART of all chunks that are
+ * queued, requested or to be requested. */
 bool worker_may_hold(const struct worker *worker, unsigned asks)
 {
     bool is_short = (double)worker->running.count * worker->iteration_ns < (double)worker->round_trip_ns;
@@ -155,10 +156,10 @@ void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns)
 
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
 {
-    /* Only a worker that waits for a chunk sees when the answer arrives, so only round trips for which the worker
-     * waited count. The worker's first round trip does not count, because the answer waits until the speeds of other
-     * workers are known. A round trip longer than the estimate counts more than a shorter one, because a late answer
-     * leaves a core idle and an early answer costs little. */
+    /* A round trip counts only if the worker waited for the chunk: only then does it see when the answer arrives. The
+     * first round trip does not count, because the first answer waits until the speeds of all workers are known. A
+     * round trip that is longer than the estimate changes the estimate more than a shorter one: a late answer leaves a
+     * core idle, an early answer costs little. */
     if (worker->asked_at_ns == NEVER)
         return;
     if (worker->asked_before > 0) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Boundary data in a loop with dependencies: a chunk's data go directly to the worker of the next chunk.
+/* Boundary data in a loop with dependencies: the data of a chunk go directly to the worker of the next chunk.
  *
  * The executor holds the data; this file tracks which data are complete, sent and received. The data wait until the
- * supermaster says which worker has the next chunk. If that is another worker, the data are then sent to it. After
- * that, the data of the latest HALO_SENDS_KEPT finished chunks are kept.
+ * supermaster names the worker of the next chunk. If it names another worker, this worker sends the data to that
+ * worker. The data of the latest HALO_SENDS_KEPT finished chunks are kept even after they were sent.
  *
- * With a journal, the supermaster sometimes asks for the data of a boundary by a NEIGHBOUR message that names the
- * supermaster itself as the receiver. After the chunk is finished, this worker sends all data of the boundary to the
- * supermaster, in pieces of at most INLINE_MAX bytes. In a resumed run the worker of the first chunk gets its boundary
- * data in such pieces. */
+ * With a journal, the supermaster sometimes asks for the data of a boundary. For this it sends a NEIGHBOUR message that
+ * names the supermaster itself as the receiver. After the chunk is finished, this worker sends all data of the boundary
+ * to the supermaster, in pieces of at most INLINE_MAX bytes. In a resumed run the worker of the first chunk gets its
+ * boundary data in such pieces. */
 #include "worker/core.h"
 
 #include "common/machine/topology.h"
@@ -101,8 +101,8 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
         worker_boundary_let_go(worker, actions);
 }
 
-/* Notes that the chunk at `first` also belongs to this worker, so the boundary data before it need not be sent. Returns
- * false if the supermaster has already named the worker of that chunk. */
+/* Notes that this worker also has the chunk that begins at `first`, so the boundary data before `first` need not be
+ * sent. Returns false if the supermaster has already named a worker for the chunk at `first`. */
 static bool note_own_successor(struct worker *worker, uint64_t first)
 {
     struct halo_send *before = find_halo_send(worker, first);

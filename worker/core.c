@@ -2,9 +2,9 @@
 /* The worker's step function.
  *
  * Invariants: all events of the executor are about the one running chunk, even if the executor has begun later chunks
- * (config.ahead). A worker in ASKING has requested a chunk and has none in its queue; it has sent its completions with
- * the request. Completions of short chunks are held back and sent together, but not while the worker has nothing to
- * compute. */
+ * (config.ahead). A worker in ASKING has requested a chunk, has no chunk in its queue, and has sent its completions
+ * with the request. Completions of short chunks are held back and sent together, but not while the worker has nothing
+ * to compute. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -175,8 +175,9 @@ static void begin_ahead(struct worker *worker, struct actions *actions)
                            actions);
 }
 
-/* Drops queued chunks that have not begun, because a drain finishes only what has begun. With a helper, one queued
- * chunk may have begun; the worker later asks the executor how many iterations of that chunk have begun. */
+/* Drops the queued chunks that have not begun, because a drain finishes only what has begun. With a helper, one queued
+ * chunk may have begun. The worker keeps this chunk, and later asks the executor how many of its iterations have
+ * begun. */
 static void keep_begun(struct worker *worker, struct actions *actions)
 {
     const unsigned begun = worker->config.threads == NULL ? worker->queue_begun : 0;
@@ -238,8 +239,8 @@ static bool put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     return true;
 }
 
-/* Requests more chunks only if no chunk is queued or requested; otherwise the worker requests chunks together with its
- * next completion. */
+/* Puts the assigned chunks into the queue. After that, requests more chunks only if no chunk is queued or requested:
+ * otherwise the next completion carries the request. */
 static void receive_assign(struct worker *worker, uint64_t now_ns, const struct message *message,
                            struct actions *actions)
 {
@@ -280,10 +281,10 @@ static void give_rest_back(bool now, struct actions *actions)
     actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL, now}});
 }
 
-/* In a drain the worker finishes the iterations that have begun (if `end->now`, it stops them), returns the rest of the
- * running chunk, and leaves at the latest after --drain-time. If the END is no drain, the worker drops the running
- * chunk. It also drops the chunk if the loop has dependencies, because the chunks on which the running chunk depends
- * may never be finished. */
+/* In a drain the worker finishes the iterations that have begun, or stops them if `end->now` is set. It returns the
+ * rest of the running chunk, and leaves at the latest after --drain-time. If the END is no drain, the worker drops the
+ * running chunk. In a loop with dependencies the worker drops the running chunk even in a drain: the chunks on which it
+ * depends may never be finished. */
 static void worker_receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
@@ -418,8 +419,8 @@ static uint64_t waited_ns(const struct worker *worker, const struct chunk_event 
 
 static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
-    /* The running chunk has number 0 if the lost master already had all of its results, or if the rest of the chunk was
-     * returned. */
+    /* The running chunk has the number 0 in two cases: the lost master already had all of its results, or the rest of
+     * the chunk was returned. */
     if (worker->running.chunk == 0)
         return;
     bool follows = worker->done_count == 0 ||
@@ -528,8 +529,8 @@ static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *acti
     request(worker, 1, NULL, now_ns, actions);
 }
 
-/* Forgets a dead master. The supermaster gives this worker's other chunks to other workers. The rest of the running
- * chunk becomes chunk 1 of this worker, because the supermaster numbers this worker's chunks from 1. */
+/* Forgets a dead master. The supermaster gives this worker's queued chunks to other workers. The supermaster numbers
+ * the chunks of each worker from 1, so the rest of the running chunk becomes chunk 1. */
 static void forget_master(struct worker *worker, struct actions *actions)
 {
     worker->config.master = worker->config.supermaster;
@@ -553,8 +554,8 @@ static void adopt(const struct worker *worker, struct actions *actions)
 }
 
 /* After the loss of the master, the supermaster serves this worker. A worker that was told to end still reports what it
- * finishes. A loop with dependencies cannot survive the loss of a master, so the results of its running chunk do not
- * count. */
+ * finishes. A loop with dependencies does not survive the loss of a master. So the worker of such a loop drops its
+ * running chunk. */
 static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->config.master == worker->config.supermaster)

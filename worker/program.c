@@ -41,7 +41,7 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
     return set_rank_run(runtime, words, word, &role);
 }
 
-/* Also starts the artificial load (--load), which forks this process and so must precede MPI. */
+/* Also starts the artificial load (--load). Starting it forks this process, so it must come before MPI_Init(). */
 static int dca_program_read_command_line(struct program *program, int argc, char **argv)
 {
     int result = worker_options_parse(&program->options, argc, argv, &program->error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recall: the worker returns iterations that have not begun, so that idle workers get them. It first returns queued
- * chunks, the newest one first. If the executor has begun all chunks, the executor cuts the end off its newest chunk
- * that has iterations to give. */
+ * chunks, the newest one first. If the executor has begun all queued chunks, the executor cuts iterations off the end
+ * of a chunk. It takes the newest chunk that has iterations to give. */
 #include "worker/core.h"
 
 #include "proto/record.h"
@@ -63,7 +63,7 @@ static void shorten_running(struct worker *worker, uint64_t by)
     worker->running.count -= by;
     assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
            worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
-    /* The chunk has no iteration left of which the present master knows: the worker has returned all of those. */
+    /* All iterations of the chunk that the present master knows have been returned. */
     if (worker->running.count == worker->running_before)
         worker->running.chunk = 0;
 }
@@ -75,7 +75,8 @@ void worker_note_stolen(struct worker *worker, const struct range *range)
     shorten_running(worker, range->count);
 }
 
-/* The executor cuts its newest chunk first, so the newest queued chunk is compared first. */
+/* The executor cuts its newest chunk first. So this function compares the cut with the newest queued chunk first, and
+ * then with the running one. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
 {
     const uint64_t end = cut->first + cut->count;

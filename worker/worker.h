@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker requests chunks, computes them, and sends results with the next request. It requests ahead, so that it
- * rarely waits for the network. It is a pure state machine: see common/machine/machine.h. */
+/* The worker requests chunks, computes them, and sends the results with the next request. It requests chunks ahead, so
+ * that it rarely waits for the network. It is a pure state machine: see common/machine/machine.h. */
 #pragma once
 
 #include "common/machine/machine.h"
 #include "proto/message.h"
 
 /* STARTING: measures the round trip if speeds are needed. PROBING: times the probe iterations. ASKING: has requested a
- * chunk and has nothing to compute. STUCK: has reported a problem, or lost the master of a loop with dependencies, and
- * waits for END. LEAVING: finishes running iterations in a drain. */
+ * chunk and has nothing to compute. STUCK: waits for END, because it has reported a problem, or because the master was
+ * lost in a loop with dependencies. LEAVING: finishes running iterations in a drain. */
 enum worker_state {
     WORKER_STARTING,
     WORKER_PROBING,
@@ -38,10 +38,12 @@ struct halo_receive {
     unsigned from;
 };
 
-/* The supermaster may ask for boundary data late, for the journal, so some data are kept after they were sent. */
+/* With a journal, the supermaster may ask for boundary data after they were sent to the next worker. So the data of
+ * this many finished chunks are kept. */
 #define HALO_SENDS_KEPT 2
-/* Queued chunks, the running chunk, the chunk whose data the running one uses, and a finished chunk. Chunks finish in
- * order: after the next chunk of this worker has finished, the data of all earlier chunks have been sent. */
+/* Room for the queued chunks, the running chunk, the chunk whose data the running chunk uses, a finished chunk, and the
+ * chunks whose data are kept. Chunks finish in order. So after a chunk of this worker has finished, the data of all
+ * chunks before it have been sent. */
 #define HALO_SENDS_MAX (WORKER_QUEUE_MAX + 3 + HALO_SENDS_KEPT)
 /* Boundary data may arrive before their chunk. */
 #define HALO_RECEIVES_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
@@ -60,14 +62,16 @@ struct worker_config {
     unsigned supermaster;
     bool probe;
     bool in_steps;
-    /* Figures of the worker's threads at the latest EVENT_FINISHED; borrowed; NULL: one thread. With threads, chunks
-     * begin and finish in the order of arrival. */
+    /* Figures of the worker's threads, as of the latest EVENT_FINISHED; borrowed; NULL: one thread. With threads,
+     * chunks begin and finish in the order in which they arrive. */
     const struct threads *threads;
-    /* How many queued chunks the executor may begin while another chunk runs: 1 with a helper, all with threads. */
+    /* How many queued chunks the executor may begin while another chunk runs. With a helper this is 1; with threads it
+     * is the whole queue. */
     unsigned ahead;
-    /* Figures that a worker with one thread reports, unless their `cores` is 0. Borrowed; may be NULL. */
+    /* Figures that a worker with one thread reports. If their member `cores` is 0, the worker reports no figures.
+     * Borrowed; may be NULL. */
     const struct threads *alone;
-    uint16_t load; /* load of the worker's cores at the start, as in a REQUEST; 0: unknown */
+    uint16_t load; /* load of the worker's cores at the start, in the unit of a REQUEST; 0: unknown */
     /* Borrowed; NULL: the iterations are independent. Loops with dependencies have one thread. */
     struct boundaries *boundaries;
     uint64_t boundary_bytes;
@@ -91,14 +95,15 @@ struct worker {
     unsigned queue_begun;
     uint64_t queue_iterations;
     struct assigned running;
-    uint64_t running_sent;   /* how many iterations of the running chunk have failed or have had their results sent */
-    uint64_t running_before; /* the value of running_sent when the present master got to know of the chunk */
+    uint64_t running_sent;   /* number of iterations of the running chunk that have failed or whose results were sent */
+    uint64_t running_before; /* value of running_sent at the time when the present master learned of the chunk */
     unsigned asked;
-    uint64_t asked_at_ns; /* when the request was sent whose round trip is measured; NEVER: none */
+    /* when the request was sent whose round trip is being measured; NEVER: no round trip is being measured */
+    uint64_t asked_at_ns;
     unsigned asked_before;
     uint64_t round_trip_ns;
     double iteration_ns; /* smoothed; 0: unknown */
-    /* when the latest wait for a chunk began; NEVER: the worker did not wait for the running one */
+    /* when the latest wait for a chunk began; NEVER: the worker did not wait before the running chunk */
     uint64_t idle_since_ns;
     uint16_t load;
     struct request done[ASKS_MAX];

@@ -12,7 +12,8 @@
 
 struct dca_figures {
     uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes, recalls, recalled;
-    /* beginning of the first chunk and end of the last one, from the common start; NEVER: this worker had no chunk */
+    /* when the first chunk began and the last one ended, counted from the common start; NEVER: this worker had no
+     * chunk */
     uint64_t first_ns, finish_ns;
     double power;
     double load_sum;

@@ -50,8 +50,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Waits, asleep, until all ranks have called this function, and returns the worst status of all. The lowest rank with
- * that status prints its root.error. */
+/* Sleeps until all ranks have called this function. Returns the worst status of all ranks. The lowest rank with that
+ * status prints its root.error. */
 static int agree(struct dca *dca, int status)
 {
     runtime_wait_for_all(dca->runtime);
@@ -81,9 +81,9 @@ static uint64_t digest_of(const struct dca_options *options)
 
 #define PLUGIN_STEPS 1024
 
-/* Digest of the first chunks of a plug-in, which the ranks compare: if one node had another plug-in of the same name,
- * its workers would compute other iterations than they drew. Returns 0 if the technique is not a plug-in or cannot be
- * used. */
+/* Digest of the first chunks of a plug-in. The ranks compare their digests: if the plug-in of one node differed from
+ * the others, the chunks of its workers would overlap other chunks or leave gaps. Returns 0 if the technique is not a
+ * plug-in or cannot be used. */
 static uint64_t digest_of_plugin(const struct dca *dca)
 {
     const struct job_setup *setup = &dca->root.setup;
@@ -277,8 +277,7 @@ static int prepare_core(struct dca *dca)
 
 static int dca_program_open_meter(struct dca *dca)
 {
-    /* A kernel with a descriptor() computes in other processes, which the meter would not count as load of this worker.
-     * */
+    /* A kernel with a descriptor() computes in other processes. The meter would count these as foreign load. */
     if (!dca_program_uses_acp(dca) || dca->root.setup.kernel->descriptor != NULL)
         return EXIT_STATUS_DONE;
     if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->root.error) < 0)

@@ -35,8 +35,8 @@
 
 #define LOOK_COMPUTE_NS 200000u
 #define LOOK_CHUNKS     512u
-/* Compute time between two checks for requests of other ranks, if --break-after is not given: about two round trips
- * between nodes, and a hundred times the cost of a check. */
+/* Time of computing between two checks for requests of other ranks, if --break-after is not given. It is about two
+ * round trips between nodes, and a hundred times as long as a check takes. */
 #define BREAK_NS 50000.0
 
 #define WANTED_LOOK_NS 5000000u
@@ -107,7 +107,8 @@ static void look_at_clock(struct dca *dca)
             status_tell_draining();
         stop(dca);
     }
-    /* Rank 0 serves the other ranks here even if must_serve() is false; otherwise a rank could wait forever. */
+    /* Rank 0 serves the other ranks here even if must_serve() is false; otherwise another rank could wait for rank 0
+     * forever. */
     if (dca->rank == 0 && dca->share.transport->serve != NULL)
         dca->share.transport->serve(&dca->share);
     if (dca->share.transport->look != NULL)
@@ -330,8 +331,8 @@ static void dca_work_note_end(struct dca *dca)
         dca->figures.finish_ns = dca->exec.ended_ns - dca->start_ns;
 }
 
-/* Fills in the same figures as a THREADS message. The figures remain unknown if iterations wait, if other processes run
- * the iterations, or if the worker is slowed down. */
+/* Fills in the figures that a worker with a supermaster sends in a THREADS message. The figures stay unknown in three
+ * cases: iterations wait, other processes run the iterations, or the worker is slowed down on purpose. */
 static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;
@@ -356,7 +357,8 @@ void dca_work(struct dca *dca)
 {
     struct range chunk;
     dca->figures.first_ns = dca->figures.finish_ns = NEVER;
-    /* The ranks sleep here until all have opened the kernel, because that may take much longer on some of them. */
+    /* The ranks sleep here until every rank has opened its kernel. Some ranks may need much longer for that than
+     * others. */
     runtime_wait_for_all(dca->runtime);
     carrier->barrier(dca->runtime->world);
     if (dca->rank == 0)

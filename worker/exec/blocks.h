@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Appends the block at `bytes` to `output`; `left` bytes are readable. The block has the iterations [first, first +
- * *count), which must be before `end`; sets `*count`. Returns the distance to the next block, which may exceed `left`
- * by padding; 0 if memory runs out or the block is invalid. */
+ * *count), which must be before `end`; sets `*count`. Returns the distance to the next block; it may exceed `left`,
+ * because it includes padding. Returns 0 if memory runs out or the block is invalid. */
 uint64_t blocks_take(struct output *output, const unsigned char *bytes, uint64_t left, uint64_t first, uint64_t end,
                      uint32_t *count);

@@ -44,8 +44,8 @@ void channel_call_ahead(struct channel *channel, uint32_t number)
     wake_helper(channel);
 }
 
-/* If command `number` is still the current one and the command after it was given ahead, replaces the word `called` by
- * to(called). Returns the word before the change; if nothing was changed, the present word. */
+/* Replaces the word `called` by to(called), if command `number` is still the current one and the command after it was
+ * given ahead. Returns the word from before the change. If nothing was changed, returns the present word. */
 static uint32_t change_next(struct channel *channel, uint32_t number, uint32_t (*to)(uint32_t called))
 {
     uint32_t known = atomic_load(&channel->called);
@@ -143,7 +143,7 @@ void channel_wake_worker(struct channel *channel, int bell)
     if (sleeps == CHANNEL_ON_WORD)
         channel_wake(&channel->worker_sleeps);
     else if (sleeps == CHANNEL_ON_BELL && write(bell, &one, sizeof one) < 0)
-        return; /* the bell is closed; the worker finds the answer at its next look */
+        return; /* the bell is closed; the worker will find the answer when it looks next */
 }
 
 bool channel_await_answer(struct channel *channel, uint32_t number, uint64_t most_ns)

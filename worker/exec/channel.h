@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that a worker shares with its helper, the process that runs a user's kernel.
  *
- * The worker gives commands; the helper computes and publishes its progress. Neither process polls: before a process
- * sleeps it sets a flag, and the other process wakes it if there is news.
+ * The worker gives commands; the helper computes and publishes its progress. Neither process polls. Before a process
+ * sleeps it sets a flag; the other process reads the flag, and wakes the sleeping one if there is news.
  *
  * Commands are numbered. While the helper runs a command, the worker may give the next one *ahead*, so that the helper
- * continues without a wake-up. One word holds the number of a command and two marks; both sides change it atomically.
- * READY: the worker has given the command, and the helper has not taken it. NEXT: the following command is given ahead.
- * After finishing a command, the helper takes the command given ahead if all iterations of the finished one are done;
- * otherwise the helper puts the command given ahead back.
+ * continues without a wake-up. The word `called` holds the number of a command and two marks; both processes change it
+ * atomically. READY: the worker has given the command, and the helper has not taken it. NEXT: the following command is
+ * given ahead. If all iterations of a command are done, the helper then takes the command that was given ahead.
+ * Otherwise the helper puts back the command that was given ahead, and will not run it.
  *
  * The worker may withdraw a command that the helper has not taken. If a command was put back or withdrawn, the next
- * command gets its number. There are two places for the data of commands. They are used in turn, so the data of a
- * command stay while the next command runs.
+ * command gets the same number. There are two places for the data of commands. Commands use them in turn, so the data
+ * of a command stay while the next command runs.
  *
- * An iteration of a command begins when the helper claims it. One word holds how many iterations have begun and where
- * the command ends. Before each call of the kernel the helper claims iterations by compare-and-swap; the worker may
- * lower the end at any time. Iterations that have not begun and are after the new end then belong to the worker at
- * once, even while the kernel runs.
+ * An iteration of a command begins when the helper claims it. The word `claims` holds how many iterations have begun
+ * and where the command ends. Before each call of the kernel the helper claims iterations by compare-and-swap; the
+ * worker may lower the end at any time. The iterations from the new end on then belong to the worker at once, even
+ * while the kernel runs.
  *
  * The helper writes records to the buffers from which the worker sends them. Variable output follows the channel as
  * blocks (proto/block.h) with their lengths, one or more for each call.
  *
- * After each call of the kernel the helper publishes what is done. There are two accounts, of which one is valid. The
- * helper writes bytes, digest and time to the other account. Then it writes one word, which says that this account is
- * now valid and how many iterations are done. So the worker finds a complete account whenever the helper dies.
- * Iterations that had begun and were not done are suspected of the crash.
+ * After each call of the kernel the helper publishes what is done. There are two accounts; one of them is valid. The
+ * helper writes bytes, digest and time to the other account. Then it writes the word `published`: it says which account
+ * is now valid, and how many iterations are done. So the worker finds a complete account whenever the helper dies. The
+ * iterations that had begun and were not done are suspected of the crash.
  *
  * In a loop with dependencies a command is one step of a chunk (struct hdss_block). Two *halos* for boundary data then
  * follow the channel: the worker writes the data of the previous chunk to one halo, and reads the data of this chunk
- * from the other halo. Rows of results follow, at a place that the worker chooses. */
+ * from the other halo. The rows of results follow the halos, at an offset that the worker chooses. */
 #pragma once
 
 #include "common/machine/spread.h"
@@ -47,9 +47,10 @@
 /* Descriptors in the helper: the shared memory, and the eventfd that wakes the worker. */
 #define CHANNEL_FILE 3
 #define CHANNEL_BELL 4
-/* A command ends after this many bytes of blocks. A single block may be longer. */
+/* A command ends after the helper has written this many bytes of blocks for it. A single block may be longer. */
 #define CHANNEL_BLOCKS (UINT64_C(1) << 20)
-/* Distance between the two places for blocks: the longest possible block. Unused address space takes no memory. */
+/* Distance between the two places for blocks; also the length of the longest possible block. This only reserves
+ * addresses: memory that is not written to takes no space. */
 #define CHANNEL_BLOCKS_APART (UINT64_C(1) << 36)
 #define CHANNEL_SHORT_NS     50000u
 #define CHANNEL_COUNT_MAX    UINT32_C(0x7fffffff)
@@ -66,8 +67,8 @@ enum channel_command {
 
 enum channel_result {
     CHANNEL_DONE,
-    /* OPEN: the kernel cannot be opened. RUN: the first iteration that is not done has failed. BLOCK: the step has
-     * failed. */
+    /* The meaning depends on the command. OPEN: the kernel cannot be opened. RUN: the first iteration that is not done
+     * has failed. BLOCK: the step has failed. */
     CHANNEL_FAILED,
     CHANNEL_STUCK,
 };
@@ -81,13 +82,13 @@ struct channel_account {
 #define CHANNEL_HALOS 2
 #define CHANNEL_ROWS  2
 
-/* A step: elements [from, to) of the `count` rows that begin with row `first`. Offsets are from the start of the shared
+/* Elements [from, to) of `count` rows; the first of these rows is `first`. Offsets are from the start of the shared
  * memory. */
 struct channel_block {
     uint64_t first, count, from, to;
-    uint64_t before, after; /* offsets of the halos; before == 0: the chunk is the first one */
+    uint64_t before, after; /* offsets of the halos; before == 0: this is the first chunk of the loop */
     unsigned rows;
-    uint64_t rows_at, rows_bytes; /* offset of the results, a multiple of the page size, and their size */
+    uint64_t rows_at, rows_bytes; /* offset of the results (a multiple of the page size) and size of the results */
     uint64_t record_at;
 };
 
@@ -98,8 +99,9 @@ struct channel_work {
     uint64_t first, count;
     uint64_t singly;
     uint64_t place; /* offset of the records, or of the blocks of variable output */
-    uint64_t room;  /* bytes for blocks; the helper adds bytes if one iteration needs more */
-    /* Lower half: how many iterations have begun; upper half: how many may begin. BLOCK: 1 after the step has begun. */
+    uint64_t room;  /* bytes reserved for blocks; the helper reserves more if one iteration needs more */
+    /* Lower half: how many iterations have begun. Upper half: how many may begin. For the command BLOCK: 1 after the
+     * step has begun. */
     _Atomic uint64_t claims;
     _Atomic uint64_t wake_at;
     /* number of finished iterations times 2, plus the index of the valid account */
@@ -126,14 +128,14 @@ struct channel {
     uint64_t record_bytes;
     uint64_t records_at;
     size_t bytes;
-    uint64_t blocks_apart; /* CHANNEL_BLOCKS_APART; 0: files cannot be that long, so no command is given ahead */
+    uint64_t blocks_apart; /* CHANNEL_BLOCKS_APART; 0: a file cannot be that long, so commands are never given ahead */
     uint64_t skipped[CHANNEL_SKIPPED_MAX];
     unsigned skipped_count;
     struct channel_block block;
     _Alignas(64) _Atomic uint32_t called;
     _Atomic uint32_t helper_sleeps;
-    /* RUN: after this time the helper makes only the first call of a command, and takes no command that was given
-     * ahead. */
+    /* For the command RUN. After this time the helper makes no call of the kernel except the first one of a command. It
+     * also does not take a command that was given ahead. */
     _Atomic uint64_t until_ns;
     _Atomic uint32_t worker_sleeps;
     struct channel_work works[CHANNEL_WORKS];
@@ -219,8 +221,8 @@ static inline void channel_publish(struct channel_work *work, const struct chann
     atomic_store(&work->published, done->count << 1 | (valid ^ 1));
 }
 
-/* Reads a consistent account. The helper writes only to the account that is not valid. If this function has read part
- * of a later update, `published` has changed too, and the function reads again. */
+/* Reads the valid account. The helper writes only to the other account. If it publishes twice meanwhile, it overwrites
+ * the account that is being read. Then `published` has changed, and this function reads again. */
 static inline void channel_look(const struct channel_work *work, struct channel_done *done)
 {
     uint64_t published = atomic_load(&work->published), before;
@@ -256,16 +258,16 @@ void channel_call_ahead(struct channel *channel, uint32_t number);
 
 bool channel_withdraw(struct channel *channel, uint32_t number);
 
-/* Call it after all of command `number` is done: continues with the command that was given ahead. Returns false if the
- * helper has put that command back. */
+/* Continues with the command that was given ahead. Call it after all of command `number` is done. Returns false if the
+ * helper has put back the command that was given ahead. */
 bool channel_confirm(struct channel *channel, uint32_t number);
 
-/* For the helper: takes the given command; returns false if there is none. Puts back a command that was given ahead if
- * `goes_on` is false or the time `until_ns` has passed. */
+/* For the helper: takes the command that the worker has given; returns false if there is none. If `goes_on` is false or
+ * the time `until_ns` has passed, puts back a command that was given ahead. */
 bool channel_take_call(struct channel *channel, bool goes_on, uint64_t (*now)(void), uint32_t *number);
 
 /* For the helper: waits for the next command, takes it and returns its number. Spins for `spin_ns` before it sleeps.
- * `goes_on`: the helper may take a command that was given ahead. */
+ * `goes_on`: true if the helper may take a command that was given ahead. */
 uint32_t channel_await_call(struct channel *channel, uint64_t spin_ns, bool goes_on);
 
 void channel_wake_worker(struct channel *channel, int bell);

@@ -17,15 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Limits of waiting for a helper to close its kernel: at the end of the run; before a thread waits instead of the
- * worker; after the kernel could not be opened. */
+/* Three limits of the time for which the worker waits until a helper has closed its kernel: at the end of the run;
+ * before a thread takes over the waiting; after the kernel could not be opened. */
 #define HELPER_CLOSE_MS  10000
 #define HELPER_SOON_MS   20
 #define HELPER_REFUSE_MS 1000
 #define HELPER_LOOK_NS   20000000u
-/* Limit of waiting for a command that is expected to be short. A wait that ends before the next tick of Linux (4 ms at
- * 250 Hz) must be programmed into the processor's timer, and in a virtual machine that may take longer than the rest of
- * a short chunk. */
+/* The worker waits for at most this long for a command that is expected to be short. The limit is longer than a tick of
+ * Linux (4 ms at 250 Hz). A shorter limit would have to be programmed into the processor's timer. In a virtual machine
+ * that may take longer than the rest of a short chunk. */
 #define HELPER_MOMENT_NS 5000000u
 
 void helper_tell_end(int status, char error[HDSS_ERROR_MAX])
@@ -61,8 +61,8 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
     helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper->watch = epoll_create1(EPOLL_CLOEXEC);
     void *memory = MAP_FAILED;
-    /* The user's kernel could truncate the file through its descriptor, and the worker would then die of SIGBUS; the
-     * seal prevents that. */
+    /* The seal keeps the user's kernel from truncating the file through its descriptor. Without the seal, the worker
+     * could die of SIGBUS. */
     if (helper->file >= 0 && ftruncate(helper->file, (off_t)helper->channel_bytes) == 0 &&
         fcntl(helper->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         memory = mmap(NULL, helper->channel_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper->file, 0);
@@ -235,9 +235,9 @@ static bool let_go(struct helper *helper)
     return true;
 }
 
-/* Tells the helper to leave and waits for its end. If the end takes too long, a thread continues to wait; if no thread
- * may do so, the helper is killed. If another helper will follow, the thread takes over only after this helper has
- * answered; otherwise this helper would take commands that are for the next one. */
+/* Tells the helper to leave and waits for its end. If that takes too long, a thread continues to wait. If no thread is
+ * permitted or can be started, the helper is killed instead. If another helper will follow, the thread takes over only
+ * after this helper has answered. Otherwise this helper would take commands that are for the next helper. */
 static void helper_leave(struct helper *helper, bool is_last)
 {
     const struct helper_world *world = helper->start.world;
@@ -249,7 +249,7 @@ static void helper_leave(struct helper *helper, bool is_last)
             (is_last || helper_is_over(helper)) && let_go(helper))
             return;
     }
-    world->kill(helper->pid); /* a process that has ended keeps its ID until it is reaped, so this is safe */
+    world->kill(helper->pid); /* safe even if the process has ended: it keeps its ID until it is reaped */
     reap_helper(helper);
 }
 
@@ -326,7 +326,9 @@ bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR
 
 void helper_await_moment(const struct helper *helper)
 {
-    if (!helper->has_cores) /* Yielding gives the only core to the helper, which then needs no wake-up. */
+    /* The helper shares the worker's only core. After this call the command may already be done; then the worker need
+     * not sleep. */
+    if (!helper->has_cores)
         sched_yield();
     if (!helper_is_over(helper))
         helper->start.world->await_answer(helper->channel, helper->current, HELPER_MOMENT_NS);

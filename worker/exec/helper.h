@@ -37,14 +37,14 @@ struct helper {
     size_t channel_bytes;
     int file;
     int bell;
-    int watch;   /* epoll descriptor: readable after the bell was rung or the process has ended */
+    int watch;   /* epoll descriptor: readable after the bell was rung, and after the process has ended */
     int process; /* pidfd; -1: there is no process */
     pid_t pid;
     int status;
     uint32_t current;
     bool has_next;
     bool killed;
-    bool is_kept; /* MPI may read the mapped memory until the process ends, so the memory stays mapped */
+    bool is_kept; /* the memory stays mapped, because MPI may read it until the process ends */
     bool has_refused;
     bool rests;
     uint64_t rings;
@@ -71,16 +71,17 @@ static inline struct channel_work *helper_next_work(const struct helper *helper)
 
 void helper_call(struct helper *helper, enum channel_command command);
 
-/* Like helper_call(), but the helper begins on CPU `cpu` - 1 and may move later; 0: on any CPU. */
+/* Like helper_call(), but the helper begins the command on CPU `cpu` - 1; it may move later. `cpu` 0: on any CPU. */
 void helper_call_on(struct helper *helper, enum channel_command command, unsigned cpu);
 
-/* Gives a running helper the next command ahead. The helper begins it after all of the running command is done. */
+/* Gives a running helper the next command ahead. The helper begins this command after the running command is completely
+ * done. */
 void helper_call_ahead(struct helper *helper, enum channel_command command);
 
 bool helper_withdraw(struct helper *helper);
 
-/* Call it after a command has ended: makes the command that was given ahead the running one. Returns false if the
- * helper will not run the command given ahead; that command then does not count. */
+/* Makes the command that was given ahead the running one. Call it after a command has ended. Returns false if the
+ * helper will not run the command that was given ahead; this command then counts as never given. */
 bool helper_go_on(struct helper *helper);
 
 static inline bool helper_is_busy(const struct helper *helper)
@@ -88,12 +89,12 @@ static inline bool helper_is_busy(const struct helper *helper)
     return helper->state == HELPER_RUNNING || helper->state == HELPER_OPENING;
 }
 
-/* Kills a busy helper without waiting; helper_look() and helper_await() report its end. If its command finishes before
- * the signal, the command ends normally. */
+/* Sends SIGKILL to a busy helper without waiting for its end. helper_look() and helper_await() report the end. If the
+ * running command finishes before the signal arrives, the command counts as done. */
 void helper_kill(struct helper *helper);
 
-/* Returns true, with an error, if the helper has died or cannot open its kernel. Otherwise the helper becomes ready if
- * its command is finished or its kernel is open. */
+/* Looks for news of the helper without waiting. Returns true, with an error, if the helper has died or cannot open its
+ * kernel. If the helper has finished its command or opened its kernel, its state becomes HELPER_READY. */
 bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX]);
 
 bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR_MAX]);
@@ -103,13 +104,14 @@ static inline bool helper_is_over(const struct helper *helper)
     return channel_is_over(helper->channel, helper->current);
 }
 
-/* Waits at most some milliseconds for a command that is expected to be short. For longer waits the worker must sleep in
- * a way in which messages can wake it, too. */
+/* Waits at most some milliseconds for a command that is expected to be short. Messages do not end this wait; use
+ * helper_rest() for longer waits. */
 void helper_await_moment(const struct helper *helper);
 
 void helper_wake_at(struct helper *helper, uint64_t done);
 
-/* Announces that the worker will sleep until `watch` is readable. Returns false if there is news already. */
+/* Prepares the worker for sleeping until `watch` is readable. Returns false if there is news already; the worker must
+ * then not sleep. */
 bool helper_rest(struct helper *helper);
 
 uint64_t helper_processor_ns(const struct helper *helper);

@@ -18,10 +18,9 @@
 #include <stdlib.h>
 
 #define TURN_NS 2000000.0
-/* Upper bound of the expected time of one call of the kernel. The time of a turn is checked after each call, so with
- * short calls a turn rarely contains two iterations that are each longer than a turn. Reading the clock after each call
- * costs some 50 ns. If the configured turn is shorter than this, a turn is one call, because many kernels are slower in
- * shorter calls. */
+/* Upper bound of the expected time of one call of the kernel. A turn ends after the first call that exceeds the time of
+ * the turn, so short calls keep turns short. But reading the clock after each call costs some 50 ns. If the configured
+ * turn is shorter than this bound, a turn is one call, because many kernels are slower in shorter calls. */
 #define CALL_NS           (TURN_NS / 8)
 #define LOOK_BACK_NS      1e9
 #define DIGEST_SOON_BYTES 4096
@@ -34,9 +33,9 @@ static void begin_spread_piece(struct exec *exec)
     exec->pieces.ns = 0;
 }
 
-/* Ends a complete piece, whose time becomes a sample of the spread. A piece that turned out too short is extended. A
- * short last piece is left out, unless it is the only piece: its time says more about the clock than about the kernel.
- * */
+/* Ends a complete piece; its time becomes a sample of the spread. If the piece took too little time, it is extended
+ * instead. A short piece at the end of the chunk is ignored, unless it is the only piece: its time depends more on the
+ * clock than on the kernel. */
 void exec_end_piece(struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -63,10 +62,10 @@ int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *re
     return returned(exec->config.kernel->run(exec->instance, first, count, records, exec->error), "run", exec->error);
 }
 
-/* Updates the estimated iteration time after `count` iterations took `ns`. A time that is longer than the estimate
- * replaces it. A shorter time enters a mean over all iterations since the last replacement, but at most over those of
- * LOOK_BACK_NS. The mean begins with one iteration of TURN_NS, because nearly all iterations may cost nothing while one
- * in a thousand is long. */
+/* Updates the estimated iteration time after `count` iterations took `ns`. If the new time is longer than the estimate,
+ * it replaces the estimate. Otherwise the new time enters a mean. The mean covers the iterations since the last
+ * replacement, but at most those of about LOOK_BACK_NS. At first the mean has one iteration of TURN_NS: even if nearly
+ * all iterations cost nothing, one in a thousand may be long. */
 static void learn_iteration(struct exec *exec, uint64_t count, double ns)
 {
     bool is_known = exec->iteration_ns > 0;
@@ -81,8 +80,8 @@ static void learn_iteration(struct exec *exec, uint64_t count, double ns)
     exec->iteration_ns = (known * seen + time * (double)count) / exec->iterations_seen;
 }
 
-/* A slowed worker sleeps in irregular portions, so the piece of the spread gets the computing time times the slowdown
- * instead of the elapsed time. */
+/* A slowed worker sleeps at irregular intervals. So the piece of the spread gets the computing time times the slowdown,
+ * and not the elapsed time. */
 int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -128,8 +127,8 @@ static uint64_t turn_size(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
     uint64_t size = exec_least(chunk->count - chunk->done, exec_room(exec));
-    /* A turn has one iteration: results of finished iterations must not be held up by the next iteration, which may
-     * wait for an event. */
+    /* A kernel with a descriptor() may wait for an event in each iteration. So a turn has one iteration: otherwise the
+     * finished iterations would wait for the next one before their results are sent. */
     if (exec->config.kernel->descriptor != NULL)
         return 1;
     if (exec->config.turn_iterations > 0)
@@ -155,8 +154,8 @@ static void take_in_end(struct exec *exec, uint64_t end)
     exec->chunk.stolen += count - exec->chunk.count;
 }
 
-/* Marks the next `count` iterations as begun, so that other ranks can only take later ones. Returns how many of these
- * iterations the worker still has, because others may already be taken. */
+/* Marks the next `count` iterations as begun; the server can then take only later iterations. The server may already
+ * have taken some of these `count` iterations. Returns how many of them this worker still has. */
 __attribute__((noinline)) static uint64_t claim(struct exec *exec, uint64_t count)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -178,7 +177,8 @@ static void compute_turn(struct exec *exec)
     unsigned char *const records = exec_next_records(exec), *to = records;
     int result = 0;
     assert(end > begun && end <= chunk->count && "a turn has iterations, of the chunk");
-    /* The last turn may have ended a piece by a failed iteration, which exec_tell_failure() counts as done. */
+    /* If the last turn ended with a failed iteration, exec_tell_failure() has counted this iteration as done. It may
+     * have completed a piece. */
     if (exec->config.spread)
         exec_end_piece(exec);
     while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < turn_ns(exec)) {
@@ -239,8 +239,8 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     assert(count <= chunk->done - chunk->sliced && "what leaves has been computed");
     event->chunk.count = count;
     if (made->variable && exec->config.collect && bytes > buffer->room && reserve_block(exec, buffer, bytes) < 0) {
-        /* If memory runs out, the iterations are reported as failed, because the executor cannot give them to another
-         * rank. */
+        /* The executor has no memory for the results and cannot give the iterations to another rank. So it reports them
+         * as failed. */
         event->type = EVENT_ITERATIONS_FAILED;
         event->text = exec->error;
         output_take(&made->output, count, exec->config.loop, NULL);
@@ -271,8 +271,8 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     chunk->running = false;
 }
 
-/* Sends the next part if that is due: if the part completes the chunk, if it fills a buffer, or if the previous part
- * was sent long ago. Parts are sent in order. An empty part is due only at the end of the chunk. */
+/* Sends the next part if that is due. It is due if the part completes the chunk, if the part fills a buffer, or if the
+ * previous part was sent long ago. Parts are sent in order. An empty part is due only at the end of the chunk. */
 static bool send_due_part(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -304,8 +304,8 @@ static void begin_chunk(struct exec *exec, uint64_t first, uint64_t count, uint6
 {
     struct exec_chunk *chunk = &exec->chunk;
     assert(!chunk->running && "chunks are computed one after another");
-    /* Enters the time step now, because the time for entering does not count for the chunk. executor_advance() reports
-     * a failure to enter. */
+    /* Enters the time step before the chunk begins, so that the chunk's time does not include the time for entering. If
+     * entering fails, executor_advance() reports it. */
     if (exec->config.helper == NULL && !exec_is_in_step(exec, first))
         exec_enter_step(exec, first);
     if (exec->config.span != NULL)
@@ -434,7 +434,7 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     if (exec->config.helper != NULL) {
         if ((computes || exec->remote.posted) && !exec_remote_turn(exec))
             return inline_tell_mark(exec, event) ? TURN_EVENT : TURN_BLOCKED;
-        /* The buffer may have no room, because it may still be full after EVENT_STOLEN. */
+        /* After EVENT_STOLEN the buffer may still be full, so it may have no room. */
     } else if (computes && exec_room(exec) > 0) {
         (exec->isolated.wanted ? exec_compute_in_child : compute_turn)(exec);
         if (chunk->stolen > 0) {
@@ -461,7 +461,8 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
 }
 
 /* True if the buffer for the running chunk's results is still being sent. The worker must then poll the runtime instead
- * of sleeping: if the helper got this chunk ahead, it may have finished the chunk already and send no more news. */
+ * of sleeping. The helper may have got this chunk ahead and finished it already; then no news of the helper would wake
+ * the worker. */
 static bool waits_for_sends(struct exec *exec)
 {
     return exec->chunk.running && exec_buffer_in_use(exec)->sent;
@@ -480,8 +481,9 @@ static enum turn advance_with_helper(struct exec *exec, struct event *event)
     return turn;
 }
 
-/* A kernel that waits for asynchronous work gets a second turn at once. In this turn the kernel begins the next
- * iteration, so that the iteration runs while the runtime handles messages and results. */
+/* A kernel with a descriptor() waits for asynchronous work, such as a process. After a turn that finished an iteration,
+ * the kernel gets a second turn at once and begins the next iteration. So this iteration already runs while the runtime
+ * handles messages and results. */
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);
@@ -503,8 +505,9 @@ static void inline_sent(struct executor *executor, const void *data)
 }
 
 /* Gives a buffer other memory, because MPI may read its present memory until the process ends. If there is no other
- * memory, the buffer counts as being sent forever, and the worker stops. A buffer that is shared with a helper can move
- * only once. That is enough: a worker sends its results to one rank, and to the supermaster if that rank is lost. */
+ * memory, the buffer counts as being sent forever, and the worker stops. A buffer in memory shared with a helper can
+ * move only once. Once is enough: a worker sends its results to its master, and to the supermaster after the loss of
+ * the master. */
 static void leave_buffer(struct exec *exec, struct exec_buffer *buffer)
 {
     const size_t bytes = exec_buffer_bytes(exec);

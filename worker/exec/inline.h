@@ -2,21 +2,22 @@
 /* Runs chunks in the worker's own thread, one turn at a time.
  *
  * A turn takes about TURN_NS. Between two turns the runtime handles its messages. If iterations are short, a turn
- * consists of many shorter calls of the kernel, because the time of a call is known only after it. Results that are
- * collected go to one of two buffers. A full buffer is sent as a slice while the other one fills. Results are sent at
- * least once per second of computing, so that the progress of a long chunk is visible.
+ * consists of several calls of the kernel: the time of a call is known only after the call. Collected results go to one
+ * of two buffers. A full buffer is sent as a slice while the other buffer fills. Results are sent at least once per
+ * second of computing, so that the progress of a long chunk is visible.
  *
- * The two clock readings around a chunk can take ten times as long as a short chunk. If the caller does not need the
- * time of each chunk (config.short_runs), exec_short() computes a short chunk at once, and only the last chunk of a run
- * of some tens is timed. The time of the run is its number of iterations times the measured time of a short iteration.
- * If the run took longer than short chunks can take, all of the elapsed time counts. So the time of a long chunk is
- * never lost, and the sum equals that of chunks that are timed one by one, except for the time that the clock takes.
+ * Reading the clock before and after a short chunk can take ten times as long as the chunk. So if the caller does not
+ * need the time of each chunk (config.short_runs), exec_short() computes a short chunk without reading the clock. Only
+ * the last chunk of a run of some tens of chunks is timed. The time of the run is then computed: it is the number of
+ * iterations times the measured time of a short iteration. If the run took longer than short chunks can take, its
+ * elapsed time counts instead. So the time of a long chunk is never lost.
  *
- * Variable output is collected in buffers of its own (output.h), because the lengths of its parts are known only when
- * it is sent. The output is then copied into one of the two buffers.
+ * Variable output is first collected in other buffers (output.h), because its length is not known before. When a part
+ * of it is sent, the part is copied into one of the two buffers.
  *
- * If the kernel fails in a call of several iterations, they are run again one by one, so that the good ones count. An
- * iteration that fails in a call of its own is reported, and the chunk continues after it. */
+ * If the kernel fails in a call of several iterations, these iterations are run again one by one, so that the good ones
+ * count. If a call of a single iteration fails, that iteration is reported as failed, and the chunk continues after
+ * it. */
 #pragma once
 
 #include "common/machine/executor.h"
@@ -39,7 +40,7 @@ struct thread_pool;
 struct exec_team {
     unsigned threads;
     bool spread;
-    size_t slot_room; /* bytes for the records of a slot; 0: records are only digested */
+    size_t slot_room; /* size of a slot's memory for records; 0: records are only digested */
     const struct sched_spec *technique;
     unsigned cores;
     int (*run)(struct thread_pool *pool, int (*work)(void *context), void *context);
@@ -56,7 +57,8 @@ struct exec_config {
     bool unprobed;
     unsigned probe_least; /* minimum number of probe iterations, however long they take */
     bool spread;
-    struct span *span;      /* other ranks may take iterations from this span; borrowed; NULL: other ranks must ask */
+    /* the rank `server` may take iterations from this span; borrowed; NULL: `server` must send a request instead */
+    struct span *span;
     const unsigned *server; /* with a span: the rank that may take iterations */
     const uint32_t *chunk;
     bool short_runs;
@@ -72,36 +74,36 @@ struct exec_config {
     uint64_t limit_ns;
     bool begins_late;
     const struct exec_team *team; /* threads of the helper: see remote_team.h; NULL: one thread */
-    /* The limit is a large multiple of the longest iteration seen, but at least limit_ns. Before an iteration was seen
-     * there is no limit. */
+    /* True if the time limit adapts: it is a large multiple of the longest iteration so far, but at least limit_ns.
+     * There is no limit until the first iteration has ended. */
     bool limit_adapts;
     /* How many times an iteration that crashes its helper is retried, if iterations depend on each other. */
     unsigned retries;
 };
 
 struct exec_buffer {
-    unsigned char *bytes; /* owned; EXEC_HEADROOM plus `capacity` records, or plus `room` bytes for a block */
+    unsigned char *bytes; /* owned; size: EXEC_HEADROOM plus `capacity` records, or plus `room` bytes for a block */
     size_t room;
     bool sent;
-    bool has_moved; /* for a buffer in memory shared with a helper: the buffer is at the second of its two places */
+    bool has_moved; /* only for a buffer in memory shared with a helper: it is at the second of its two places */
 };
 
-/* The kernel's present time step and its iterations. Unless time steps depend on each other, this step is the whole
- * loop. */
+/* The time step that the kernel has entered, and its iterations. If time steps do not depend on each other, this step
+ * is the whole loop. */
 struct exec_step {
     uint64_t number, first, count;
     void *earlier; /* those records of the previous step that were read; owned */
-    /* The kernel cannot enter the next step, so nothing more is computed. exec->error has the reason; `stuck_told`: the
-     * reason was reported. */
+    /* The kernel cannot enter the next step, so nothing more is computed; exec->error has the reason. `stuck_told`: the
+     * executor has reported that. */
     bool is_stuck, stuck_told;
-    /* Passes a step to the kernel's other instances after this executor's instance has entered the step; NULL: there
-     * are no other instances. */
+    /* Tells the other instances of the kernel, in other threads, to enter a step that this executor's instance has
+     * entered. NULL: there are no other instances. */
     int (*tell_others)(void *others, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
     void *others;
 };
 
 struct exec_records {
-    uint64_t bytes, capacity; /* bytes of a record, and records in a buffer; capacity 0: variable output */
+    uint64_t bytes, capacity; /* size of a record, and how many records a buffer holds; capacity 0: variable output */
     struct exec_buffer buffers[EXEC_BUFFERS];
     unsigned filling;
     bool variable;
@@ -113,18 +115,18 @@ struct exec_chunk {
     bool running;
     bool waiting; /* iteration `done` has begun and waits for an event, since wait_began_ns */
     bool ends;
-    /* Iteration `done` has failed for the reason in exec->error. `final`: the iteration is not retried; `died`: the
-     * process that ran it has died. */
+    /* Iteration `done` has failed; exec->error has the reason. `final`: the iteration is not retried. `died`: the
+     * process that ran the iteration has died. */
     bool failed;
     bool final, died;
     uint64_t first, count, mark;
     uint64_t done;
     uint64_t sliced;
-    /* The first is_reset iterations run one by one, because a call of several iterations has failed or killed its
+    /* The iterations before this index run one by one, because a call of several iterations has failed or killed its
      * process. */
     uint64_t is_reset;
-    /* Digest of iterations whose results were not sent yet. For collected variable output the digest is computed when
-     * the output is sent. */
+    /* Digest of the iterations whose results were not sent yet. The digest of collected variable output is computed
+     * only when the output is sent. */
     uint64_t digest;
     bool is_shared;
     uint64_t stolen;
@@ -208,11 +210,12 @@ struct exec {
 };
 
 /* Opens the kernel and allocates the buffers; executor_fini() closes and frees them. On failure exec->error has the
- * reason and nothing is owned. Events: MARK, SLICE, STOLEN, ITERATIONS_FAILED, FINISHED, and FATAL if the kernel cannot
- * enter a time step. The first chunk after a run of short chunks includes the time of that run. */
+ * reason and nothing is owned. Events: MARK, SLICE, STOLEN, ITERATIONS_FAILED, FINISHED. Also FATAL, if the kernel
+ * cannot enter a time step. The time of a run of short chunks is added to the next chunk that is timed on its own. */
 int exec_init(struct exec *exec, const struct exec_config *config);
 
-/* Never true if results are collected, if the worker is slowed down, or if the spread is measured. */
+/* True if a chunk of `count` iterations may be computed by exec_short(). Never true if results are collected, if the
+ * worker is slowed down, or if the spread is measured. */
 static inline bool exec_is_short(const struct exec *exec, uint64_t count)
 {
     return count <= exec->shorts.count;
@@ -220,9 +223,9 @@ static inline bool exec_is_short(const struct exec *exec, uint64_t count)
 
 int exec_short_timed(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns);
 
-/* Computes a short chunk at once; the previous chunk must be finished. Adds to `digest` and `compute_ns`: the last
- * chunk of a run adds the time of the whole run, the others add 0. Returns -1 with the reason in exec->error if the
- * kernel fails. */
+/* Computes a short chunk at once; the previous chunk must be finished. Adds the chunk's digest to `digest`. The last
+ * chunk of a run adds the time of the whole run to `compute_ns`; the other chunks add nothing. Returns -1 with the
+ * reason in exec->error if the kernel fails. */
 static inline int exec_short(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns)
 {
     if (exec->shorts.run_left <= 1)
@@ -238,8 +241,8 @@ static inline int exec_short(struct exec *exec, uint64_t first, uint64_t count, 
 
 void exec_probe_now(struct exec *exec, struct speed *speed);
 
-/* Ends the run of short chunks. Call it after the last chunk, and before other work that takes long. Returns the time
- * of the run's chunks. */
+/* Ends the run of short chunks and returns the time of its chunks. Call it after the last chunk, and before longer work
+ * that is not part of a chunk. */
 uint64_t exec_pause(struct exec *exec);
 
 /* Times the probe iterations, each by one call of `run_one`: see common/machine/probe.h. */

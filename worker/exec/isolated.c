@@ -33,8 +33,8 @@ struct isolated_share {
     _Alignas(64) unsigned char records[];
 };
 
-/* Resets crash signals, so that they kill the child even if the MPI library catches them in the worker. Ignores drain
- * signals, because the draining worker waits for its child. */
+/* Gives crash signals their default action again: the MPI library may catch them in the worker, but they must kill the
+ * child. Ignores drain signals, because the worker waits for its child during a drain. */
 static void set_signals(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
@@ -120,7 +120,7 @@ static int begin_child(struct isolated *isolated, const struct isolated_job *job
     share->count = job->count;
     share->error[0] = '\0';
     const pid_t parent = getpid();
-    fflush(NULL); /* otherwise the child might write the kernel's buffered output a second time */
+    fflush(NULL); /* otherwise buffered output could be written twice: by this process and by the child */
     pid_t child = fork();
     if (child == 0)
         be_child(isolated, job, parent);
@@ -199,7 +199,8 @@ uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job
     }
     struct pollfd end = {.fd = isolated->end};
     poll(&end, 1, TURN_MS);
-    /* Looks for the end before the progress: in the other order, progress just before the end would be missed. */
+    /* First asks whether the child has ended, then takes its records. In the other order, records that the child writes
+     * just before its end would be missed. */
     bool ended = child_has_ended(isolated, &status);
     uint64_t count = take_child_records(isolated, job, records);
     if (!ended || isolated->taken == isolated->share->count)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs iterations one after the other in a child process, because they have killed workers before. The child writes
- * records and progress to shared memory. If the child dies, the running iteration is blamed, and the next child
- * continues after that iteration. Variable output comes through a memory file, with one iteration for each child. The
- * child has a copy of the kernel's instance, so nothing that it does affects the worker. */
+/* Runs iterations in a child process, because they may have killed a worker before. The child runs them one after the
+ * other, and writes records and progress to shared memory. If the child dies, the iteration that it was running is
+ * blamed. The next child continues after that iteration. If the output is variable, each child runs one iteration and
+ * writes the output to a memory file. The child has a copy of the kernel's instance, so nothing that it does affects
+ * the worker. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -32,9 +33,9 @@ struct isolated_job {
     const struct hdss_loop *loop;
 };
 
-/* Starts a child for the job, or continues with the running child, and waits for one turn. Copies the records of
- * finished iterations and returns the number of these, which the caller adds to `first` of the next job. `*failed`: the
- * next iteration has failed with `error`; `*final`: that iteration has killed the child. */
+/* Starts a child for the job, or continues with the running child, and waits for one turn. Copies the records of the
+ * finished iterations to `records` and returns their number; the caller adds it to `first` of the next job. `*failed`:
+ * the next iteration has failed with `error`. `*final`: that iteration has killed the child. */
 uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job, void *records, bool *failed,
                        bool *final, char error[HDSS_ERROR_MAX]);
 

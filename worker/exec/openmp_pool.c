@@ -48,7 +48,7 @@ void openmp_pool_unbind(void)
     CPU_FREE(set);
 }
 
-/* If OpenMP provides fewer threads than asked for (OMP_THREAD_LIMIT), those threads do all the work. */
+/* OpenMP may provide fewer threads than requested (OMP_THREAD_LIMIT). Then these threads do all the work. */
 int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *context)
 {
     int result = 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An empty buffer larger than this is freed, because only an exceptional iteration needed so much. */
+/* A buffer larger than this is freed when it is empty: only an exceptional iteration needed so much. */
 #define KEEP_BYTES (4 * (size_t)SLICE_MAX)
 
 static int make_room_in(struct gathered *gathered, size_t bytes)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Variable output of a kernel, before it is sent as blocks (proto/block.h).
  *
- * The bytes of each stream and the table of lengths are collected in growing buffers. Blocks are taken from the front,
- * none larger than SLICE_MAX unless the block has a single iteration. So an iteration may have any size that MPI can
- * send. */
+ * The bytes of each stream and the table of lengths are collected in growing buffers. Blocks are taken from the front
+ * of the buffers. A block of several iterations has at most SLICE_MAX bytes. A block of a single iteration may be
+ * larger, up to the size that MPI can send. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -21,7 +21,7 @@ struct output {
         size_t table, stream[HDSS_STREAMS_MAX];
     } begun;
     unsigned streams;
-    bool keeps; /* failed iterations keep their output; otherwise a failed iteration is an error of the kernel */
+    bool keeps; /* true: failed iterations keep their output; false: a failed iteration is an error of the kernel */
     bool called_failed;
     bool is_unfit; /* the kernel has declared that this process cannot continue */
     uint64_t first;
@@ -43,8 +43,8 @@ void output_begin(struct output *output, uint64_t end);
 
 void output_revert(struct output *output);
 
-/* Call it after the kernel has run a range: adds entries for iterations without output. Returns -1 if memory runs
- * out. */
+/* Adds entries for the iterations of a range for which the kernel gave no output. Call it after the kernel has run the
+ * range. Returns -1 if memory runs out. */
 int output_end(struct output *output);
 
 static inline uint64_t output_count(const struct output *output)
@@ -66,6 +66,6 @@ uint64_t output_fit(const struct output *output, size_t *bytes);
 
 bool output_fails_next(const struct output *output);
 
-/* Removes the next `count` iterations and writes their block to `out` unless that is NULL. Returns the digest of these
- * iterations, without streams that differ from run to run. */
+/* Removes the next `count` iterations and writes their block to `out`, unless `out` is NULL. Returns the digest of
+ * these iterations. The digest leaves out streams that differ from run to run. */
 uint64_t output_take(struct output *output, uint64_t count, const struct hdss_loop *loop, unsigned char *out);

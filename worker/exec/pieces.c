@@ -91,8 +91,8 @@ static void put_halo(struct pipeline *pipeline)
     shared->in_bytes = before->bytes;
 }
 
-/* Number of rows of the next piece, if `left` rows remain: as few as a chunk may have. If possible, the loop's last row
- * is a piece of its own, because nothing depends on it. */
+/* Number of rows of the next piece, if `left` rows remain. A piece has as few rows as a chunk may have. If possible,
+ * the loop's last row is a piece of its own, because no row depends on it. */
 static uint64_t piece_of_rows(const struct pipeline *pipeline, uint64_t left)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -138,9 +138,9 @@ static void blame_piece(struct pipeline *pipeline, const char *why)
     chunk->died = true;
 }
 
-/* Begins to measure the time of a step. If the chunk can be split further, the step may take as long as one row, so
- * that a hanging row is found soon; if the helper is then killed, no row is blamed. Otherwise all steps of the piece
- * together may take as long as all its rows. */
+/* Begins to measure the time of a step. If the chunk can be split further, the step may take as long as one row may, so
+ * that a hanging row is found soon. If the helper is then killed, no row is blamed. If the chunk cannot be split
+ * further, all steps of the piece together may take as long as all its rows may. */
 static void begin_to_watch(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -231,8 +231,9 @@ static void take_step(struct pipeline *pipeline)
                chunk->rows * row_bytes);
 }
 
-/* Checks a helper that computes nothing. If the helper died between two steps, the piece begins again. If it died while
- * it opened the kernel, other helpers try a few times, because something else may have killed it. */
+/* Checks a helper that computes nothing. If the helper died between two steps, the piece begins again; after several
+ * such deaths the piece is blamed. If the helper died while it opened the kernel, something else may have killed it, so
+ * a few other helpers try to open the kernel. */
 static void look_after_idle(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;

@@ -13,7 +13,7 @@ static inline struct pipeline_buffer *pipeline_buffer(struct pipeline *pipeline)
 
 struct halo *pipeline_find_seam(struct pipeline *pipeline, uint64_t at);
 
-/* Records why nothing more can be computed. Later reasons are ignored. `text` may be exec.error itself. */
+/* Records why nothing more can be computed. Only the first reason is kept. `text` may be exec.error itself. */
 void pipeline_note_problem(struct pipeline *pipeline, const char *text);
 
 void pipeline_begin_piece(struct pipeline *pipeline, uint64_t piece, uint64_t rows);

@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step takes about TURN_NS, or REMOTE_TURN_NS in a helper, so that the worker can handle messages. But a step has at
- * least ELEMENTS_MIN elements of each row, because shorter steps would use the cache badly. */
+/* A step takes about TURN_NS, or about REMOTE_TURN_NS in a helper. Between steps the worker handles messages. But a
+ * step has at least ELEMENTS_MIN elements of each row, because shorter steps would use the cache badly. */
 #define TURN_NS        4000000.0
 #define ELEMENTS_MIN   256
 #define REMOTE_TURN_NS 16000000.0
@@ -245,7 +245,7 @@ void pipeline_begin_piece(struct pipeline *pipeline, uint64_t piece, uint64_t ro
 static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    (void)isolated; /* ignored: a chunk that has crashed workers is run like any other */
+    (void)isolated; /* ignored: chunks that have crashed workers run in the same way as others */
     pipeline->chunk = (struct pipeline_chunk){.running = true, .first = first, .count = count, .mark = mark};
     pipeline_begin_piece(pipeline, 0, count);
     pipeline->shared.halo_in = 0;
@@ -282,8 +282,8 @@ static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
     return exec_least(exec_least(point, limit), pipeline->chunk.from + most);
 }
 
-/* How much work is done, in rows, if the first row of the piece has been computed up to element `at`. Reaches the
- * number of rows only at the end. */
+/* Converts progress to a number of rows: the first row of the piece has been computed up to element `at`, later rows
+ * less far. Returns the number of all rows only after the last row is complete. */
 static uint64_t rows_worth(const struct pipeline *pipeline, uint64_t at)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -373,7 +373,7 @@ static void compute_block(struct pipeline *pipeline, uint64_t to)
         pipeline_count_block(pipeline, to, began_ns, elapsed_ns);
 }
 
-/* Runs one iteration, which the probe times, as if all earlier iterations had yielded zeros. */
+/* Runs one iteration for the probe. The boundary data before it are zeros. */
 static void pipeline_try_row(void *context, uint64_t iteration)
 {
     struct pipeline *pipeline = context;
@@ -465,9 +465,9 @@ static void send_rows(struct pipeline *pipeline, uint64_t rows, struct event *ev
         end_chunk(pipeline, event);
 }
 
-/* Number of rows to send next: at most `complete` and one slice; 0 if there are none. A short part must wait until the
- * part before it has been sent, because the head of its message is written in front of its rows and overwrites the end
- * of the part before. */
+/* Number of rows to send next: at most `complete` and one slice; 0 if there are none. The head of a short message is
+ * written in front of its rows, over the end of the previous part. So a short part must wait until the previous part
+ * has been sent. */
 static uint64_t rows_to_send(struct pipeline *pipeline, uint64_t complete)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -498,9 +498,9 @@ static bool tell_rows(struct pipeline *pipeline, struct event *event)
     return true;
 }
 
-/* Reports that the piece has crashed its helper. If the piece is given up, the results before it are sent first.
- * Nothing after the piece is computed in this turn: either no iteration follows, or the next turn reports the end of
- * the loop. */
+/* Reports that the piece has crashed its helper. If the piece is given up, first sends the results before it. Computes
+ * nothing after the piece in this turn. Either no iteration follows the piece, or the next turn reports the end of the
+ * loop. */
 static enum turn tell_death(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -527,8 +527,8 @@ static enum turn tell_death(struct pipeline *pipeline, struct event *event)
     return TURN_EVENT;
 }
 
-/* Continues after a piece was given up: ends the chunk if nothing depends on the piece, otherwise the whole loop. The
- * chunk ends only after all boundary data of the chunk before it have arrived. */
+/* Continues after a piece was given up. If nothing depends on the piece, ends the chunk; otherwise ends the whole loop.
+ * The chunk ends only after all boundary data of the previous chunk have arrived. */
 static enum turn leave_piece(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -561,7 +561,7 @@ static enum turn pipeline_tell_problem(struct pipeline *pipeline, struct event *
     return TURN_EVENT;
 }
 
-/* Boundary data come first, because another worker may be waiting for them. */
+/* Reports boundary data before anything else, because another worker may be waiting for them. */
 static bool tell_chunk(struct pipeline *pipeline, struct event *event)
 {
     return pipeline_tell_edge(pipeline, event) || pipeline_tell_mark(pipeline, event) || tell_rows(pipeline, event);

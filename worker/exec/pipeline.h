@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the chunks of a loop with dependencies, in turns: the counterpart of inline.h.
  *
- * A chunk is computed along the synchronization dimension, all its rows together, the first row ahead (struct
- * hdss_block). The computation advances as far as the boundary data of the previous chunk have arrived, then waits. At
- * each synchronization point, every `interval` elements of the first row, the event BOUNDARY_READY reports the new
- * boundary data of the last row. So neighbouring chunks are computed in parallel, the later one some elements behind,
- * and each chunk sends one message per point. Between two points the computation pauses every few milliseconds to
- * handle messages.
+ * All rows of a chunk are computed together, along the synchronization dimension; the first row is ahead of the others
+ * (struct hdss_block). The computation advances as far as the boundary data of the previous chunk have arrived. Then it
+ * waits for more data. At each synchronization point, every `interval` elements of the first row, the event
+ * BOUNDARY_READY reports the new boundary data of the last row. So neighbouring chunks are computed in parallel, and
+ * the later one is some elements behind. Each chunk sends one message per synchronization point. Between two points the
+ * computation pauses every few milliseconds to handle messages.
  *
  * A boundary is the iteration at which one chunk ends and the next begins; the boundary data between two chunks are
  * stored under this iteration. Boundary data of chunks that were computed here are kept until they are released, or
  * until the next chunk has used them here. Data from other workers may arrive before their chunk begins.
  *
  * With a helper (helper.h) each step is a command. Boundary data are copied into and out of shared memory, because MPI
- * may still be sending the data of earlier steps. Rows of results are in shared memory and are sent from there. If the
- * helper dies, the kernel's state of the chunk is lost. The chunk then begins again in pieces of as few rows as one
- * iteration depends on, to find the piece that crashes helpers. That piece is retried and finally given up. If no
- * iteration depends on the piece, the chunk ends without it; otherwise the loop ends. Rows that were sent stay valid;
- * their repeated results are equal and are not sent again.
+ * may still be sending the data of earlier steps. The rows of results are in shared memory and are sent from there. If
+ * the helper dies, the kernel's state of the chunk is lost. The chunk is then computed again in pieces, to find the
+ * piece that crashes helpers. A piece has as few rows as one iteration depends on. The piece that crashes helpers is
+ * retried and finally given up. If no iteration depends on the piece, the chunk ends without it; otherwise the loop
+ * ends. Rows that were sent stay valid. They are computed again with equal results, and are not sent again.
  *
- * With a time limit, the helper is killed if a piece takes longer than all its rows may take. As long as the chunk can
- * be split further, the helper is also killed if one step, which usually takes some milliseconds, takes longer than one
- * row may take. Then no row is blamed, but the hanging row is found. */
+ * With a time limit, the helper is killed if a piece takes longer than all its rows may take. A step usually takes some
+ * milliseconds. If the chunk can be split further, the helper is already killed if a step takes longer than one row may
+ * take. No row is blamed for that, but the chunk is split, and the hanging row is found sooner. */
 #pragma once
 
 #include "common/machine/executor.h"
@@ -43,7 +43,7 @@ struct halo {
 };
 
 struct pipeline_buffer {
-    unsigned char *bytes; /* owned, EXEC_HEADROOM + room bytes; with a helper, mapped from its shared memory */
+    unsigned char *bytes; /* owned; size: EXEC_HEADROOM + room; with a helper, mapped from shared memory */
     uint64_t room;
     uint64_t at;
     unsigned on_way;
@@ -55,13 +55,14 @@ struct pipeline_chunk {
     bool running;
     bool has_room;
     uint64_t first, count, mark;
-    /* The rows that are computed together: index of the first one in the chunk, and their number. Unless is_split,
-     * these are all rows of the chunk. */
+    /* The rows that are computed together: index in the chunk of the first such row, and number of rows. If `is_split`
+     * is false, these are all rows of the chunk. */
     uint64_t piece, rows;
-    /* Numbers of elements of the piece's first row: computed so far, and needed for the last row to be complete. */
+    /* In the first row of the piece: number of elements computed so far (from), and number at which the last row of the
+     * piece is complete (end). */
     uint64_t from, end;
     uint64_t told;
-    uint64_t done; /* computed elements, in rows, rounded down; `count` only after all are computed */
+    uint64_t done; /* progress in rows, rounded down; equals `count` only after all elements are computed */
     uint64_t sliced;
     uint64_t compute_ns, sliced_at_ns, began_ns;
     bool is_split;
@@ -76,7 +77,8 @@ struct pipeline_shared {
     unsigned halo_in;
     uint64_t in_bytes;
     uint64_t piece_ns;
-    /* The running step and the earlier steps of the piece (earlier_ns) together may take as long as limit_rows rows. */
+    /* Time limit: earlier_ns and the time of the running step together may be as long as limit_rows rows may take.
+     * earlier_ns: time of the earlier steps of the piece, if these count. */
     uint64_t earlier_ns, limit_rows;
 };
 
@@ -97,6 +99,6 @@ struct pipeline {
 };
 
 /* Opens the kernel; executor_fini() closes it. On failure pipeline->exec.error is set and nothing is owned. Events:
- * BOUNDARY_READY, MARK, SLICE, ITERATIONS_FAILED, FINISHED, and FATAL if the kernel fails, iterations are given up that
- * others depend on, or memory runs out. */
+ * BOUNDARY_READY, MARK, SLICE, ITERATIONS_FAILED, FINISHED. Also FATAL, in three cases: the kernel fails, memory runs
+ * out, or iterations are given up on which others depend. */
 int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of a pool: each draws iterations, runs them in pieces, and reports what is done.
+/* The threads of a pool. Each thread draws iterations, runs them in pieces, and reports what is done.
  *
- * Reading the clock takes longer than a draw, so the clock is read about every TICK_NS of estimated work, and when the
- * thread moves to another slot. */
+ * Reading the clock takes longer than a draw. So a thread reads the clock only after about TICK_NS of estimated work,
+ * and when it moves to another slot. */
 #include "worker/exec/thread_pool.h"
 
 #include "common/os/clock.h"
@@ -11,8 +11,8 @@
 
 #include <assert.h>
 
-/* Upper bound of the expected time of a call of the kernel, so that threads notice messages and requests to stop in
- * time. */
+/* Upper bound of the expected time of a call of the kernel. Threads notice messages and requests to stop only between
+ * calls. */
 #define PIECE_NS 500000.0
 #define TICK_NS  100000.0
 #define AHEAD_NS 1000.0
@@ -39,7 +39,8 @@ static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
     if (pool_thread->untimed == 0)
         return now_ns;
     assert(own->slot != NULL && "iterations are of a slot");
-    /* A longer time replaces the estimate at once; a shorter time lowers the estimate at most by a factor of 8. */
+    /* If the new time is longer than the estimate, it replaces the estimate. A shorter time can lower the estimate to
+     * an eighth at most. */
     double time = (double)elapsed_ns / (double)pool_thread->untimed, before = pool_thread->iteration_ns;
     time = time < 0.5 ? 0.5 : time;
     pool_thread->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
@@ -147,9 +148,9 @@ static inline bool is_called(const struct thread_pool *pool, unsigned thread)
     return ring_is_halted(&pool->ring) || (thread == 0 && thread_pool_has_work(pool));
 }
 
-/* Fast path for short chunks: draws and computes one piece after another. Ends when the clock must be read, or if a
- * draw does not fit into one piece of the thread's present part: run_piece() handles that case. Counters stay in
- * registers, because the atomic operation of a draw waits for all earlier stores. */
+/* Fast path for short chunks: draws and computes one piece after another. Ends when the clock must be read. Also ends
+ * if a draw crosses the thread's present part or is longer than one piece: run_piece() computes such a draw. Local
+ * variables count what is done, because the atomic operation of a draw would wait for earlier stores to memory. */
 static void run_short_draws(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* An executor whose kernel runs in a helper (helper.h). A chunk is cut into commands. From time to time the worker
- * takes over the finished iterations of a command, and sends their results as if it had computed them.
+/* An executor whose kernel runs in a helper (helper.h). The worker cuts a chunk into commands for the helper. From time
+ * to time it takes over the finished iterations of a command, and sends their results as if it had computed them
+ * itself.
  *
- * If results are collected, a command is as long as the current buffer allows: the helper writes records into the
- * buffer, where they stay until they are sent. If a part must be sent earlier, the command is cut after the iterations
- * that have begun.
+ * If results are collected, a command is as long as the current buffer allows. The helper writes records into this
+ * buffer, and they stay there until they are sent. If a part must be sent earlier, the worker cuts the command after
+ * the iterations that have begun.
  *
  * While the last command of a chunk runs, the first command of the next chunk is given ahead, with the other buffer. So
  * the helper continues by itself while the worker wakes up, sends results and gets another chunk. The worker withdraws
  * the command given ahead if the running chunk is cut, put off or given up, if the running command ends early, or if
- * the helper is killed. If the helper has already begun the command given ahead, then the running chunk is finished.
+ * the helper is killed. Withdrawing fails only if the helper has begun the command given ahead; then the running chunk
+ * is finished.
  *
  * An executor that is put off cuts its command in the same way, and gives another command when it continues.
  *
- * If iterations have a time limit, the worker kills a helper that makes no progress for longer than the limit. A call
- * of several iterations may take as long as a single iteration. If the call takes longer, none of its iterations is
- * blamed; all are run again one by one, each with the whole limit. So an iteration that keeps the limit never fails,
- * and a hang is found however many short iterations a call has. Between two looks of the worker at most LIMIT_LOOK_NS
- * count: if the worker was stopped together with its helper, or waited for its core, nothing is blamed. A sleeping
- * worker looks every 20 ms. */
+ * If iterations have a time limit, the worker kills a helper that makes no progress for longer than the limit. This
+ * limit also holds for a call of several iterations. If such a call takes longer, none of its iterations is blamed. All
+ * of them are run again one by one, each with the whole limit. So an iteration that keeps the limit never fails, and a
+ * hang is found even in a call of many short iterations. A worker may be stopped together with its helper, or wait for
+ * its core. So of the time between two checks at most LIMIT_LOOK_NS counts. A sleeping worker checks every 20 ms. */
 #include "worker/exec/steps.h"
 
 #include "worker/exec/blocks.h"
@@ -32,7 +33,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* After this many successive deaths of helpers in which no iteration had begun, the next iteration is blamed. */
+/* If so many helpers in succession die before they begin an iteration, the next iteration is blamed. */
 #define REMOTE_DEATHS_MAX 3
 
 #define LIMIT_TIMES   100
@@ -186,8 +187,8 @@ static uint64_t begun_of_command(const struct exec_remote *remote)
     return channel_begun(atomic_load(&helper_work(&remote->helper)->claims));
 }
 
-/* Keeps further iterations of the command from beginning, because an iteration that began just before the kill would be
- * blamed. Returns false if the helper has made progress since the last look. */
+/* Called before the helper is killed: cuts the command, so that no further iteration begins. An iteration that began
+ * just before the kill would be blamed. Returns false if the helper has made progress since the last check. */
 static bool stop_before_kill(struct exec *exec, uint64_t begun, uint64_t done)
 {
     struct exec_remote *remote = &exec->remote;
@@ -222,7 +223,7 @@ static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns)
 {
     struct helper *helper = &exec->remote.helper;
-    /* A helper that has begun its next command is not killed, because that command has a time limit of its own. */
+    /* If the helper has begun its next command, it is not killed: that command has a time limit of its own. */
     if (helper->killed || !helper_withdraw(helper))
         return;
     exec->remote.standing.over_ns = limit_ns;
@@ -245,8 +246,8 @@ static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, 
     count = exec_least(count, CHANNEL_COUNT_MAX);
     work->first = first;
     work->count = count;
-    /* An iteration with effects runs in a call of its own, so that it is not repeated if another iteration hangs or
-     * crashes. */
+    /* If iterations have effects, each runs in a call of its own. Otherwise an iteration would be repeated if another
+     * one of its call hangs or crashes. */
     work->singly = exec->config.loop->has_effects ? count : singly;
     work->place = 0;
     if (exec->records.variable) {
@@ -342,8 +343,8 @@ void exec_remote_begin(struct exec *exec)
     post_command(exec);
 }
 
-/* Keeps at least one iteration of the next chunk if the helper has begun that chunk. Also keeps one iteration if the
- * chunk before has ended, because other ranks then believe that the next chunk is running. */
+/* Gives up iterations at the end of the next chunk. Keeps at least one iteration if the helper has begun the next
+ * chunk. Also keeps at least one if no chunk runs any more: other ranks then believe that the next chunk is running. */
 struct range exec_remote_cut_next(struct exec *exec, unsigned waiting)
 {
     struct exec_remote *remote = &exec->remote;
@@ -444,11 +445,11 @@ static void take_next_back(struct exec *exec)
     (void)is_back;
 }
 
-/* If a single iteration had begun when the helper died, blames that iteration. It may be retried even if the chunk is
- * isolated, because another helper costs no worker. If several iterations had begun, all of them are run again one by
- * one. The same applies to the iterations of a call that took too long, if some of them were finished just before the
- * kill. If no iteration had begun, something else has killed the helper; only after REMOTE_DEATHS_MAX such deaths the
- * next iteration is blamed. */
+/* Decides which iterations have caused the helper's death. If one unfinished iteration had begun, it is blamed. It may
+ * be retried even if the chunk is isolated, because another helper costs no worker. If several had begun, all of them
+ * are run again one by one. The same applies if a call took too long and some iterations were finished just before the
+ * kill. If none had begun, something else has killed the helper. But after REMOTE_DEATHS_MAX such deaths in succession
+ * the next iteration is blamed. */
 static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;

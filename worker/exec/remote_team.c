@@ -14,7 +14,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* The worker gives up after this many helpers in succession have died without calling the kernel. */
+/* If so many helpers in succession die without calling the kernel, the worker gives up. */
 #define TEAM_DEATHS_MAX    10
 #define TEAM_END_NS        2000000000u
 #define TEAM_LIMIT_TIMES   100
@@ -155,8 +155,8 @@ static uint64_t limit_of_team(const struct thread_pool *pool)
     return longest_ns * TEAM_LIMIT_TIMES > config->limit_ns ? longest_ns * TEAM_LIMIT_TIMES : config->limit_ns;
 }
 
-/* Kills the helper if a thread's call takes longer than an iteration may. No iteration fails: the iterations that were
- * running are run again one by one, each with the whole limit. */
+/* Kills the helper if a thread's call takes longer than the time limit of an iteration. No iteration is blamed for
+ * that. The iterations that were running are run again one by one, each with the whole limit. */
 static void kill_team_if_overdue(struct thread_pool *pool)
 {
     struct remote_team *remote = pool->team.remote;

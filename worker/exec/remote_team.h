@@ -2,12 +2,12 @@
 /* The threads of a worker in its helper, so that a crash does not kill the worker.
  *
  * Worker and helper share the ring (ring.h). The worker begins slots, cuts them and reports what is done, as if the
- * threads were its own; the helper's threads draw from the slots. So chunks are not passed one by one.
+ * threads were its own. The helper's threads draw from the slots, so the helper needs no command for each chunk.
  *
  * If the helper dies, or hangs and is killed, no iteration is blamed, because several were running. Results of finished
- * iterations are kept. Iterations that were drawn and had not begun are left to the threads of the next helper
- * (ring_mend()). The parts with running iterations are repeated by the executor of one thread, in a process of its own,
- * while the threads continue. There only one iteration runs at a time, so an iteration that crashes is blamed. */
+ * iterations are kept. The threads of the next helper compute the iterations that were drawn and had not begun
+ * (ring_mend()). The executor of one thread repeats the parts with running iterations, in another helper. There only
+ * one iteration runs at a time, so an iteration that crashes is blamed. Meanwhile the threads continue. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -27,8 +27,8 @@ struct team_share {
     char error[HDSS_ERROR_MAX];
 };
 
-/* Offsets from the beginning of struct team_share: of the ring, of the spread per thread and slot, and of the slots'
- * records with their headroom. `bytes`: size of everything. */
+/* Offsets in the shared memory, from the beginning of struct team_share, of three things: the ring, the spread per
+ * thread and slot, and the records of the slots with their headroom. `bytes`: size of all of it. */
 struct team_layout {
     size_t ring, spread, records, bytes;
 };

@@ -12,10 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* There are this many more slots than threads, so that chunks of a single iteration keep all threads busy. */
+/* There are this many more slots than threads. They keep all threads busy even if each chunk has a single iteration. */
 #define SPARE_SLOTS 8
-/* The lower half of a slot's word is the next step, the upper half the end of the steps. Each thread that finds the
- * slot dry has incremented the step in vain, by up to RING_AHEAD_MAX; RING_STEPS_MAX leaves room for that. */
+/* The lower half of a slot's word is the next step; the upper half is the end of the steps. A draw from a dry slot
+ * still increments the step, by up to RING_AHEAD_MAX. Each thread that finds the slot dry does that. RING_STEPS_MAX
+ * leaves room for these increments. */
 #define STEP_BITS 32
 
 static uint64_t ring_steps(uint64_t step, uint64_t end)
@@ -212,7 +213,7 @@ static int make_plan(struct ring *ring, struct ring_plan *plan, uint64_t number,
 {
     int result;
     drop_bounds(plan);
-    /* Gives the technique all measurements from other slots; after that the technique begins a time step. */
+    /* First the technique gets all measurements from other slots. After that it begins a time step. */
     if (ring_learns(ring)) {
         pthread_mutex_lock(&ring->learning);
         for (unsigned i = 0; i < ring->threads; i++)
@@ -389,8 +390,8 @@ static uint64_t common_of(uint64_t first, uint64_t end, uint64_t from, uint64_t 
     return first < end ? end - first : 0;
 }
 
-/* Keeps what a thread has drawn after its present part. The progress in the present part is not known exactly, and an
- * iteration of that part may have caused the death. */
+/* Keeps the iterations that a thread has drawn after its present part. Does not keep the present part itself: an
+ * iteration of it may have caused the death, and the thread's progress in it is not known exactly. */
 static void mend_draw(struct ring *ring, struct ring_thread *own)
 {
     const uint64_t at = atomic_load(&own->at), oldest = atomic_load(&ring->state->oldest);
@@ -430,8 +431,9 @@ static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from,
     return count;
 }
 
-/* For each part, compares the number of iterations that are not done with the number that threads will still do. If
- * these numbers differ, iterations were lost in a call of the kernel, or between two stores of a thread. */
+/* For each part, compares two numbers: the iterations that are not done, and the iterations that threads will still do.
+ * If the numbers differ, iterations were lost, and the part has failed. They were lost in a call of the kernel, or
+ * between two stores of a thread. */
 static void mend_slot(struct ring *ring, uint64_t number)
 {
     struct ring_slot *slot = ring_slot(ring, number);
@@ -544,7 +546,7 @@ bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step)
     const uint64_t steps = atomic_fetch_add_explicit(&slot->step, most, memory_order_relaxed);
     const uint64_t count = end_of_steps(steps);
     *step = next_step(steps);
-    /* If the slot is dry, takes a step that another thread has drawn ahead. */
+    /* If the slot is dry, takes a step that another thread has drawn ahead and not begun. */
     if (*step >= count) {
         for (unsigned i = 0; slot->many && i < ring->threads; i++)
             if (ring_take_ahead(&ring->thread[i].ahead, own->index, step))

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long a helper spins for the next command before it sleeps: if it has a core of its own; if it shares the worker's
- * core and only yields once. */
+/* How long a helper spins for the next command before it sleeps. SERVE_SPIN_NS: the helper has a core of its own.
+ * SERVE_YIELD_NS: the helper shares the worker's core, and only yields once. */
 #define SERVE_SPIN_NS  20000u
 #define SERVE_YIELD_NS 1u
 
@@ -50,8 +50,9 @@ static unsigned place_of_blocks(const struct server *server)
     return (unsigned)(server->work - server->channel->works);
 }
 
-/* Maps `room` bytes for the command's blocks. If the kernel forks this process, the copy does not inherit the mapping.
- * If the copy then returns from the kernel, the copy crashes when it uses these addresses, and so gives no answer. */
+/* Maps `room` bytes for the command's blocks. A process that the kernel forks from this one does not inherit the
+ * mapping. If such a process returns from the kernel, it crashes when it writes to the blocks. So it cannot send an
+ * answer. */
 static int map_blocks(struct server *server, uint64_t room)
 {
     const unsigned i = place_of_blocks(server);
@@ -226,7 +227,7 @@ static void serve_block(struct server *server)
         serve_fail(work, CHANNEL_FAILED, exec->error);
 }
 
-/* Computes one iteration to time it, as if all elements before it were zero. */
+/* Computes one iteration for the probe. All elements before it are zero. */
 static void serve_row(struct server *server, uint64_t iteration)
 {
     struct exec *exec = &server->exec;
@@ -319,7 +320,8 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
     for (bool leaves = false; !leaves;) {
         const uint32_t number = channel_await_call(channel, spin_ns, goes_on);
         server.work = channel_work(channel, number);
-        /* Read this before the answer: after the answer the worker may write the next command. */
+        /* The command must be read before the answer is given: after the answer the worker may write the next
+         * command. */
         leaves = server.work->command == CHANNEL_LEAVE;
         serve_command(&server, &config, failure);
         if (leaves && channel->threads > 0)
@@ -331,8 +333,8 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
         server.work->ran_on = cores_current();
         atomic_store(&channel->answered, number);
         channel_wake_worker(channel, bell);
-        /* Ends this process, because the kernel has declared that this process cannot continue; the worker starts
-         * another process for the next command. */
+        /* The kernel has declared that this process cannot continue. So this process ends, and the worker starts
+         * another one for the next command. */
         if (server.exec.records.output.is_unfit)
             _exit(EXIT_STATUS_DONE);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the executor does rarely: opening and closing, slowdown, variable output, child processes, and kernels that fail
- * or wait. */
+/* The parts of the executor that run rarely: opening and closing, slowdown, variable output, child processes, and
+ * kernels that fail or wait. */
 #include "worker/exec/steps.h"
 
 #include "common/os/clock.h"
@@ -17,12 +17,12 @@
 #include <stdlib.h>
 
 #define SCRATCH_BYTES (256u << 10)
-/* Shorter sleeps are put off and added to the next one, because the timer is not precise enough. */
+/* The timer is not precise enough for shorter sleeps. So a shorter sleep is put off and added to the next one. */
 #define WAIT_MIN_NS 200000.0
 
-/* Places the buffers of collected results in the memory shared with the helper. In a loop with dependencies only the
- * halos are there, because the pipeline handles results. Each buffer has a second place, which takes no memory until it
- * is used: see leave_buffer(). */
+/* Puts the buffers of collected results into the memory that the helper shares. In a loop with dependencies only the
+ * halos are put there, because the pipeline has its own buffers. Each buffer has a second place, which takes no memory
+ * until it is used: see leave_buffer(). */
 static int share_buffers(struct exec *exec, size_t bytes)
 {
     const struct hdss_loop *loop = exec->config.loop;
@@ -114,7 +114,7 @@ void exec_fini(struct executor *executor)
             free(exec->records.buffers[i].bytes);
         exec->records.buffers[i].bytes = NULL;
     }
-    /* The helper may never have been opened, so later calls must not use it. */
+    /* The helper may never have been opened. So later calls must not find it. */
     exec->config.helper = NULL;
     output_fini(&exec->records.output);
     free(exec->step.earlier);
@@ -257,7 +257,8 @@ struct range exec_end(struct executor *executor)
     return rest;
 }
 
-/* Drops the output of an iteration that waits. A kernel without stop() is closed while the iteration waits. */
+/* Returns true if nothing runs any more. If an iteration waits, lets the kernel stop it, and then drops its output. A
+ * kernel without stop() does not stop the iteration, and is closed while it waits. */
 bool exec_has_ended(struct exec *exec)
 {
     struct exec_chunk *chunk = &exec->chunk;

@@ -23,8 +23,8 @@ static inline struct exec *exec_of(struct executor *executor)
 
 int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records);
 
-/* Runs the kernel for a step of a chunk with dependencies. `last`: the step completes the chunk. `*elapsed_ns` includes
- * the sleeps of a slowed worker. */
+/* Runs the kernel for a step of a chunk with dependencies. `last`: the step completes the chunk. `*elapsed_ns`: the
+ * time of the step, including the sleeps of a slowed worker. */
 int exec_run_block(struct exec *exec, const struct hdss_block *block, bool last, uint64_t *began_ns,
                    uint64_t *elapsed_ns);
 
@@ -36,8 +36,8 @@ uint64_t exec_next_part(const struct exec *exec, size_t *bytes);
 
 void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size_t bytes);
 
-/* Runs the kernel for the next `count` iterations and adds their time, with sleeps of a slowed worker, to the chunk and
- * the piece. `soon`: almost nothing was done since the previous call read the clock. */
+/* Runs the kernel for the next `count` iterations. Adds their time, with the sleeps of a slowed worker, to the time of
+ * the chunk and of the piece. `soon`: the previous call read the clock just before, so its reading is used again. */
 int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon);
 
 uint64_t exec_call_size(const struct exec *exec, uint64_t most);
@@ -63,23 +63,24 @@ void exec_remote_set_mark(struct exec *exec);
 /* Lets the helper continue and takes over its results. Returns false while the helper's command runs. */
 bool exec_remote_turn(struct exec *exec);
 
-/* Checks a helper that has nothing to do or is opening the kernel. Call it also while no chunk runs, because unread
- * news of the helper would keep the worker from sleeping. */
+/* Checks a helper that has nothing to do or is opening the kernel. Call it even while no chunk runs: otherwise unread
+ * news of the helper would keep the worker awake. */
 void exec_remote_look(struct exec *exec);
 
-/* Three functions that measure for how long the helper has made no progress. Call them at the beginning of a command,
- * at each later look of the worker, and after iterations have taken `ns`, which bounds the longest of them. */
+/* Three functions that measure for how long the helper has made no progress. Call the first at the beginning of a
+ * command and the second at each later check. Call the third after iterations have taken `ns`; it notes the longest
+ * such time. */
 void exec_begin_standing(struct exec_standing *standing, uint64_t now_ns);
 void exec_look_at_standing(struct exec_standing *standing, uint64_t now_ns);
 void exec_learn_longest(struct exec_standing *standing, uint64_t ns);
 
-/* Time limit of an iteration; UINT64_MAX: none. If `has_begun` is false, the time limit of a helper that has not begun
- * an iteration. */
+/* Returns the time limit of an iteration; UINT64_MAX: none. `has_begun` false: returns the time within which the helper
+ * must begin an iteration. */
 uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun);
 
-/* exec_kill_overdue() kills the helper because it has exceeded `limit_ns`, but does nothing if the helper has begun its
- * next command. If the helper was killed so, exec_tell_overdue() writes the reason to `why`; otherwise `why` stays
- * unchanged. */
+/* exec_kill_overdue() kills the helper because it has exceeded `limit_ns`. If the helper has begun its next command,
+ * the function does nothing. exec_tell_overdue() writes to `why` that the limit was exceeded, but only if the helper
+ * was killed for that. */
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns);
 void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX]);
 
@@ -87,8 +88,8 @@ bool exec_remote_rest(struct exec *exec);
 
 uint64_t exec_remote_begun(const struct exec *exec);
 
-/* Prevents iterations of the chunk with an index of `kept` or more from beginning. Returns how many iterations remain:
- * more than `kept` if more have begun. */
+/* Cuts the chunk at the index `kept`: later iterations must not begin any more. Iterations that have begun already stay
+ * in the chunk. Returns how many iterations the chunk then has. */
 uint64_t exec_remote_cut(struct exec *exec, uint64_t kept);
 
 bool exec_remote_put_off(struct exec *exec);
@@ -113,7 +114,7 @@ bool exec_probe(struct executor *executor, struct speed *speed);
 
 enum turn exec_probe_turn(struct exec *exec, struct event *event);
 
-/* The time per iteration that a probe reports if iterations crash or may not be run. */
+/* If iterations crash or may not be run, a probe reports this time per iteration. */
 #define EXEC_UNKNOWN_NS 1000000u
 
 static inline struct speed exec_unknown_speed(void)
@@ -133,8 +134,8 @@ bool exec_has_ended(struct exec *exec);
 
 void exec_check(const struct executor *executor);
 
-/* The clock for computing times: wall time for kernels that sleep; otherwise processor time, because the core may be
- * shared. */
+/* The clock that measures computing times. It is wall time for kernels that sleep. For others it is processor time,
+ * because the core may be shared. */
 clockid_t exec_work_clock(const struct exec *exec);
 
 /* Sleeps for the time that a slowed worker owes. A short remainder is left for the next call, unless `at_end`. */

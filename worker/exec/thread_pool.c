@@ -26,8 +26,8 @@
 /* Limits of collected records in a slot and in all slots together. A single record may be larger. */
 #define SLOT_BYTES  (16u << 20)
 #define SLOTS_BYTES (64u << 20)
-/* A slot whose records take less shared memory than this keeps the memory for its next records; otherwise the memory is
- * given back. */
+/* If the records of a slot take at least this much shared memory, the slot gives the memory back after use. Otherwise
+ * it keeps the memory for its next records. */
 #define SHARED_KEPT_BYTES (64u << 10)
 
 static struct thread_pool *team_of(struct executor *executor)
@@ -69,7 +69,7 @@ static void take_team_news(struct thread_pool *pool)
         return;
     }
     if (pool->rests && !atomic_exchange(&pool->blocked, false) && read(pool->bell, &count, sizeof count) < 0)
-        count = 0; /* a thread is about to ring the bell, so the next sleep will be short */
+        count = 0; /* Another thread is about to ring the bell, so the next sleep will be short. */
     pool->rests = false;
     atomic_store(&pool->has_work, false);
 }
@@ -336,7 +336,7 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
     uint64_t first = chunk->first + chunk->given;
     if (exec_is_in_step(&pool->exec, first))
         return true;
-    /* Waits until no thread is at a slot: a thread may still compute a chunk that was given up. */
+    /* Waits until no thread is at a slot, because a thread may still compute a chunk that was given up. */
     if (pool->oldest.slot < ring_begun(&pool->ring) || !ring_is_left(&pool->ring, pool->team.remote != NULL ? 0 : 1))
         return false;
     if (pool->team.remote != NULL) {
@@ -407,8 +407,8 @@ static struct thread_pool_chunk *pool_chunk_of(struct thread_pool *pool, unsigne
     return &pool->chunk[(pool->chunk_first + index) % POOL_CHUNKS_MAX];
 }
 
-/* Returns the end of the chunk's unreported slots, and sets `*first` to their beginning. Cancelled slots may be between
- * these. */
+/* Finds the slots of a chunk that were not reported. Returns their end, and sets `*first` to their beginning. Cancelled
+ * slots may be among them. */
 static uint64_t slots_of_chunk(const struct thread_pool *pool, unsigned index, uint64_t *first)
 {
     uint64_t number = *first = pool->oldest.slot;
@@ -484,8 +484,8 @@ static void settle_chunk(struct thread_pool *pool, unsigned index)
         pool->begun--;
 }
 
-/* Gives up iterations of the newest chunk that has iterations to give. The oldest chunk keeps at least one unreported
- * iteration. */
+/* Gives up iterations of the newest chunk that can give some. The oldest chunk keeps at least one iteration that was
+ * not reported. */
 static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
 {
     struct thread_pool *pool = team_of(executor);
@@ -596,8 +596,8 @@ static bool has_small(struct thread_pool_slot *slot)
     return slot->small != NULL;
 }
 
-/* Adds the records to the event. The head of a short message is written in front of its records, and MPI may still be
- * reading the previous records there. So a short part is copied to a buffer of its own. Returns false if that buffer is
+/* Adds the records to the event. The head of a short message is written in front of its records. MPI may still be
+ * reading the previous records there. So a short part is copied to a separate buffer. Returns false if that buffer is
  * in use. */
 static bool attach_records(struct thread_pool *pool, struct event *event, const struct ready *ready)
 {
@@ -662,7 +662,7 @@ static uint64_t end_slots(struct thread_pool *pool)
     return pool->oldest.before + slot->kept;
 }
 
-/* Threads of this process cannot be interrupted, so they finish what they have begun. */
+/* Threads of this process cannot be interrupted, so they finish the iterations that they have begun. */
 static struct range thread_pool_end(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -713,8 +713,9 @@ static enum turn advance_alone(struct thread_pool *pool, struct event *event)
     return count > 0 || event->type == EVENT_FINISHED ? TURN_EVENT : TURN_WORKED;
 }
 
-/* Makes the first of these events that is due: a problem, after which nothing more begins; a part of the oldest chunk;
- * its mark; DRY, once for all chunks that have begun. Returns false if none is due. */
+/* Makes the first event that is due, in this order: a problem (after which nothing more begins), a part of the oldest
+ * chunk, the mark of the oldest chunk, and DRY (once for all chunks that have begun). Returns false if no event is
+ * due. */
 static bool tell_next(struct thread_pool *pool, struct event *event)
 {
     struct thread_pool_chunk *chunk = &pool->chunk[pool->chunk_first];
@@ -818,8 +819,8 @@ static void thread_pool_sent(struct executor *executor, const void *data)
     }
 }
 
-/* Keeps the memory of a slot's records until the process ends. Shared memory can be kept only once (see
- * leave_buffer()); after that, records count as being sent forever. */
+/* Keeps the memory of a slot's records until the process ends, and lets the slot use other memory. In shared memory
+ * this is possible only once (see leave_buffer()). After that, the records count as being sent forever. */
 static void keep_records(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
     if (pool->team.records != NULL && slot->has_moved)
@@ -851,7 +852,7 @@ static int thread_pool_descriptor(const struct executor *executor)
     return pool->team.remote != NULL ? pool->team.remote->watch : pool->bell;
 }
 
-/* Threads of this process are never put off, because a worker with several jobs has its threads in helpers. */
+/* If the threads are in this process, they are never put off: a worker with several jobs has its threads in helpers. */
 static bool team_put_off(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -877,7 +878,8 @@ static void team_go_on(struct executor *executor)
         const bool has_begun = pool->oldest.before > 0 || pool->oldest.began_ns > 0 ||
                                atomic_load_explicit(&slot->began_ns, memory_order_relaxed) > 0;
         pool->off_ns += has_begun ? now_ns - since_ns : 0;
-        /* The time for which the pool was put off must not count towards the time limit of a call. */
+        /* The pool was put off until now. The time since the last check must not count towards the time limit of a
+         * call. */
         pool->team.remote->looked_ns = now_ns;
     }
     pool->off_since_ns = 0;
@@ -1016,7 +1018,8 @@ int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct c
                    .threads = channel->threads,
                    .technique = team->technique,
                    .cores = team->cores},
-        /* a copy, whose kernel instance the first thread uses; the owner of the original closes the instance */
+        /* A copy. The first thread of this pool uses the kernel's instance in it. The owner of the original closes the
+         * instance. */
         .exec = *exec,
         .team.channel = channel,
         .bell = bell,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs chunks by several threads: ring.h explains how they share a chunk.
  *
- * The interface is that of the executor of one thread (inline.h). The worker's main thread calls these functions, and
- * also computes between two looks at its messages; the other threads are in thread_pool_serve(). Several chunks may run
- * at once: each begins when it arrives, and a thread that finds nothing left in the oldest chunk draws from the next
- * one. Events are about the oldest chunk. Its results are sent in order, until FINISHED.
+ * The interface is that of the executor of one thread (inline.h). The worker's main thread calls these functions;
+ * between two looks at its messages it computes, too. The other threads are in thread_pool_serve(). Several chunks may
+ * run at once, because each chunk begins when it arrives. A thread that finds nothing left in the oldest chunk draws
+ * from the next one. All events are about the oldest chunk. Its results are sent in order, until FINISHED.
  *
  * Each thread has its own instance of the kernel, unless the kernel permits sharing. The pool also has an executor of
  * one thread, which repeats parts in which the kernel has failed, and runs chunks that need a child process.
  *
- * compute_ns of a chunk is its wall time. While chunks overlap, the time that threads spend in later chunks, divided by
- * the number of threads, counts for those chunks. So the sum over all chunks is the time in which there was work. */
+ * compute_ns of a chunk is its wall time, without the time that counts for later chunks. While chunks overlap, the time
+ * that threads spend in later chunks counts for those chunks, divided by the number of threads. So the sum over all
+ * chunks is the time during which there was work. */
 #pragma once
 
 #include "common/machine/executor.h"
@@ -22,7 +23,7 @@
 #include "worker/exec/remote_team.h"
 #include "worker/exec/ring.h"
 
-/* As many as the chunks of the worker's queue and the oldest chunk. */
+/* Limit of the chunks in a pool: those of the worker's queue, and the oldest chunk. */
 #define POOL_CHUNKS_MAX (2 * ASKS_MAX + 1)
 
 struct thread_pool_config {
@@ -63,7 +64,7 @@ struct thread_pool_slot {
     unsigned sent;
     bool is_kept;
     bool has_moved;
-    unsigned char *small; /* copy of a part that is sent within a message; owned; may be NULL */
+    unsigned char *small; /* copy of a part that is sent inside a message; owned; may be NULL */
     bool small_sent;
     struct spread spread; /* protected by pool->lock */
 };
@@ -84,8 +85,9 @@ struct team_sharing {
     struct remote_team *remote; /* the worker's side; owned; NULL: the threads are in this process */
     struct team_share *share;
     struct channel *channel;
-    struct spread *spread;  /* [threads * ring.slots] */
-    unsigned char *records; /* 2 * ring.slots places of slot_room bytes, shared; NULL: records are only digested */
+    struct spread *spread; /* [threads * ring.slots] */
+    /* shared memory for 2 * ring.slots times slot_room bytes; NULL: records are only digested */
+    unsigned char *records;
     size_t slot_room;
     void (*notify)(void *context);
     int (*run)(struct thread_pool *pool, int (*work)(void *context), void *context);
@@ -107,7 +109,7 @@ struct thread_pool {
     uint64_t last_ended_ns;
     double last_later_ns;
     uint64_t off_ns;
-    uint64_t off_since_ns; /* time since which the pool has been put off; 0: the pool is not put off */
+    uint64_t off_since_ns; /* when the pool was put off; 0: it is not put off */
     bool empty_told;
     int bell;
     bool rests;
@@ -119,10 +121,10 @@ struct thread_pool {
     char error[HDSS_ERROR_MAX];
 };
 
-/* Opens the kernel for all threads; executor_fini() closes it after all threads have left thread_pool_serve(). With
- * config->exec.helper the threads are in that helper, the technique must have a closed form, and the caller does not
- * use thread_pool_serve(). On failure pool->error is set and nothing is owned. Events: DRY, and those of inline.h
- * except STOLEN. */
+/* Opens the kernel for all threads; executor_fini() closes it after all threads have left thread_pool_serve(). If
+ * config->exec.helper is set, the threads are in that helper; the technique must then have a closed form, and the
+ * caller does not use thread_pool_serve(). On failure pool->error is set and nothing is owned. Events: DRY, and those
+ * of inline.h except STOLEN. */
 int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *config);
 
 /* Computes in a thread other than the main one, `thread` from 1 on. Returns after thread_pool_stop(). */
@@ -131,7 +133,7 @@ void thread_pool_stop(struct thread_pool *pool);
 
 int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct channel *channel, int bell);
 
-/* Advances the threads' instances of the kernel to the time step of `iteration`. If an instance cannot enter the step,
+/* Makes the kernel's instances of all threads enter the time step of `iteration`. If an instance cannot enter the step,
  * reports that to the worker and returns false. */
 bool thread_pool_enter_step(struct thread_pool *pool, uint64_t iteration);
 

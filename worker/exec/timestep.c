@@ -39,8 +39,8 @@ static int enter_next_step(struct exec *exec)
     return -1;
 }
 
-/* If the kernel fails to enter a step, there is no second try: the kernel may have done half of the work, and the
- * worker ends in any case. */
+/* If entering a step fails, the kernel does not try again. It may have done half of the work, and the worker ends in
+ * any case. */
 int exec_enter_step(struct exec *exec, uint64_t iteration)
 {
     if (exec->step.is_stuck)

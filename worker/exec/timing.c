@@ -12,13 +12,13 @@
 
 /* If an iteration takes longer, the probe needs no warm-up. */
 #define PROBE_LONG_NS 50000000u
-/* A chunk is short if it takes less than this. Timing such a chunk takes some 70 ns, at least a third of the chunk's
- * time. */
+/* A chunk is short if it takes less time than this. Reading the clock for such a chunk takes some 70 ns, at least a
+ * third of the chunk's time. */
 #define SHORT_NS     200.0
 #define SHORT_GAP_NS 400.0
 #define SHORT_CALM   32
-/* Limits of the number of chunks in a run, so that the clock costs about 1 ns per chunk. The number is random, so that
- * different chunks are timed if costs are periodic in the loop. */
+/* The least and the largest number of chunks in a run. With so many chunks the clock costs about 1 ns per chunk. The
+ * number is random, so that different chunks are timed even if costs are periodic in the loop. */
 #define RUN_LEAST    48
 #define RUN_MOST     80
 #define SHORT_WEIGHT 0.125
@@ -84,8 +84,8 @@ static uint64_t end_run(struct exec *exec, uint64_t now_ns)
     exec->shorts.run_done = 0;
     if (passed <= (uint64_t)(RUN_MOST * (SHORT_NS + SHORT_GAP_NS)))
         return time < passed ? time : passed;
-    /* A chunk of the run was long, or another process had the core. All of this time counts, as it does for chunks that
-     * are timed one by one. */
+    /* The run took longer than short chunks can take: one of its chunks was long, or another process had the core. So
+     * all of the time that has passed counts, as it would for chunks that are timed one by one. */
     doubt_shorts(exec);
     return passed;
 }
@@ -158,8 +158,9 @@ static double time_single(const struct prober *prober, const struct probe *probe
     return time > 0 ? time * prober->exec->config.slowdown : 0;
 }
 
-/* Times single iterations by the wall clock, because this clock is read faster. A short iteration is run a second time
- * and the lesser time counts, because another process may have had the core, or the cache may have been cold. */
+/* Times single iterations by the wall clock, which is faster to read than the processor clock. A short iteration is run
+ * twice, and the lesser time counts: during the other run another process may have had the core, or the cache may have
+ * been cold. */
 static void time_singles(const struct prober *prober, struct probe *probe)
 {
     const double short_ns = PROBE_SHORT_NS * prober->exec->config.slowdown;
@@ -178,9 +179,9 @@ void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t 
     probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
     if (exec->config.loop->waits)
         probe.enough_ns = PROBE_SLEEPING_NS;
-    /* The first iteration warms up caches, pages and the core's clock, so its time counts only if it is very long. A
-     * kernel that sleeps needs no warm-up. Its first sleep must count: if the first sleep was too long, the kernel may
-     * sleep less in the next iterations, which would then seem to take no time. */
+    /* The first iteration warms up caches, pages and the core's clock. So its time counts only if it is very long. But
+     * the first iteration of a kernel that sleeps always counts. If such a kernel has slept too long, it may sleep less
+     * in its next iterations. The probe would otherwise find that these take no time. */
     uint64_t elapsed = time_probes(&prober, &probe, 1);
     if (elapsed >= PROBE_LONG_NS || exec->config.loop->waits)
         probe_add(&probe, 1, elapsed);

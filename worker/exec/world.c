@@ -45,7 +45,8 @@ static bool real_await_end(int process, int most_ms)
     return ended > 0;
 }
 
-/* The process group is killed before the process is reaped, because the system may reuse the group's ID after that. */
+/* Kills the process group before it reaps the process: after that, the system may give the group's ID to another
+ * group. */
 static int real_reap(pid_t pid)
 {
     siginfo_t end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the worker's code for a helper needs of the operating system: the clock, and operations on the helper's process.
- * Tests provide another implementation, with scripted time and deaths. helper_start.begin starts the process. */
+/* The part of the operating system that the worker's code for a helper uses: the clock, and operations on the helper's
+ * process. Tests provide another implementation, with scripted time and deaths. The function helper_start.begin starts
+ * the process. */
 #pragma once
 
 #include "worker/exec/channel.h"
@@ -12,8 +13,8 @@
 struct helper_world {
     uint64_t (*now)(void); /* time in ns, by the clock of events */
 
-    /* Takes charge of a started process. Returns a descriptor that becomes readable when the process ends, and is for
-     * release(); -1: none. */
+    /* Prepares for watching a started process. Returns a descriptor that becomes readable when the process ends;
+     * release() closes it. -1: there is no such descriptor. */
     int (*adopt)(pid_t pid);
     void (*release)(int process);
     /* The ID of the process stays valid until reap(). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers questions about a kernel: see questions.h. The kernel may do anything in this process. If the kernel forks
- * and the new process returns to this code, that process must not answer, because there would be two answers. */
+/* Answers questions about a kernel: see questions.h. The kernel may do anything in this process. If it forks, the new
+ * process may return to this code. The new process must not answer: there would be two answers to one question. */
 #include "worker/helper/questions.h"
 
 #include "common/config/description.h"
@@ -27,7 +27,7 @@ struct answerer {
     const struct hdss_kernel *kernel;
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    /* owned: the last question, and the question to which texts in `values` point */
+    /* owned; `described`: the question whose bytes are the texts in `values` */
     unsigned char *question, *described;
 };
 

@@ -28,13 +28,12 @@
 #define ASK_LIMIT_NS UINT64_C(300000000000)
 /* Time limit of loading a kernel: a Python module may be imported from a busy file system. */
 #define ASK_LOAD_NS UINT64_C(1800000000000)
-/* After this many helpers in a row have died at the same question, the question counts as the cause. */
+/* If so many helpers in succession die at the same question, the question counts as the cause. */
 #define ASK_DEATHS_MAX 3
 #define ASK_LOOK_MS    20
 #define ASK_END_NS     UINT64_C(1000000000)
 
-/* The loops that were described are kept until the asker is freed: callers expect their texts to stay valid, as the
- * texts of a kernel in this process do. */
+/* A loop that was described. It is kept until the asker is freed, because callers keep pointers to its texts. */
 struct asked_loop {
     struct description description;
     struct asked_loop *next;
@@ -74,7 +73,8 @@ struct asker {
     char *answer;
     char *loading; /* name of the kernel that the helper is loading; owned; NULL: none */
     unsigned loads_died;
-    /* Why there is no answer: the rest of an error line that begins with the name of the called function. */
+    /* The end of an error line that says why there is no answer. The line begins with the name of the called
+     * function. */
     char why[HDSS_ERROR_MAX];
 };
 
@@ -328,7 +328,8 @@ static int begin_to_load(const char *name, struct helper_program *program, struc
     return error_set(error, "kernel %.100s: out of memory", name);
 }
 
-/* Fails if loading takes longer than `patience_ns`, but the helper continues to load. */
+/* Loads a kernel in the helper. Fails if loading takes longer than `patience_ns`; the helper then continues to load,
+ * and a later call takes its answer. */
 static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_program *program, struct error *error)
 {
     asker->loads_died = asker->loading != NULL ? asker->loads_died : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads and describes user kernels in a helper process. So processes that only need to know the loop, the commands of
- * `hdss` and the supermaster, run no user code. Calls of describe() and check() are forwarded to the helper; whatever
- * happens to the helper becomes an error line. The helper starts at the first question and ends at ask_end() or with
- * the asking process. */
+/* Loads and describes user kernels in a helper process. The commands of `hdss` and the supermaster only need to know
+ * the loop. With this helper they run no user code themselves. Calls of describe() and check() are forwarded to the
+ * helper. If the helper crashes or hangs, the caller gets an error line. The helper starts at the first question. It
+ * ends at ask_end() or with the asking process. */
 #pragma once
 
 #include "common/config/params.h"
@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Like kernel_loader, but loads user kernels that the job wants isolated by ask_load(). */
+/* Like kernel_loader, but calls ask_load() for user kernels that the job wants to be isolated. */
 extern const struct kernel_loader asking_loader;
 
-/* Loads the kernel in a helper. Without a helper program, loads it in this process, or fails if `must`. The kernel is
- * freed with the asker. Only the kernel that was loaded last may be described and checked. */
+/* Loads the kernel in a helper. If there is no helper program, loads it in this process; fails instead if `must`. The
+ * kernel is freed with the asker. Only the kernel that was loaded last may be described and checked. */
 int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error);
 
 int ask_kernel(const char *name, const struct hdss_kernel **kernel, struct error *error);
@@ -31,8 +31,9 @@ void ask_free(struct asker *asker);
 
 void ask_use(struct asker *asker);
 
-/* ask_is_loading(): ask_load() has failed because the kernel is still loading. ask_has_loaded(): this loading has since
- * succeeded or failed. ask_socket(): a descriptor that becomes readable when the loading may have ended. */
+/* ask_is_loading() is true if ask_load() has failed because the kernel is still loading. ask_has_loaded() is true after
+ * the loading has succeeded or failed. ask_socket() returns a descriptor that becomes readable when the loading may
+ * have ended. */
 bool ask_is_loading(void);
 bool ask_has_loaded(void);
 int ask_socket(void);

@@ -27,8 +27,7 @@ void executor_config_of_job(struct exec_config *config, struct job_setup *setup)
     config->retries = setup->job.spec.retries;
     config->read = read_results;
     config->context = setup;
-    /* The automatic limit does not apply to iterations that wait, because only such an iteration knows how long it must
-     * wait. */
+    /* Iterations that wait have no automatic time limit: only the iteration knows how long it must wait. */
     const struct run_spec *spec = &setup->job.spec;
     config->limit_adapts = spec->timeout == RUN_TIMEOUT_AUTO && !setup->loop.waits;
     config->limit_ns = config->limit_adapts ? RUN_TIMEOUT_AUTO_S * UINT64_C(1000000000) : spec->timeout_ns;

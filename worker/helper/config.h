@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of an executor's configuration that follow from the job, so that these are the same for a worker and its
- * helper. */
+/* The parts of an executor's configuration that follow from the job. A worker and its helper both get them here, so
+ * they agree. */
 #pragma once
 
 #include "common/job/job_setup.h"

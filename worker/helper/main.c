@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss-helper runs the kernel of a job for the worker that started it. Its command line is that of the job, and it does
- * not use MPI. If the command line is HELPER_DESCRIBES, hdss-helper answers questions about a kernel instead. If the
- * command line begins with HELPER_IS_SPARE, hdss-helper first waits for a job. Only programs of HDSS start hdss-helper.
- * */
+ * not use MPI. Two other command lines are possible. If the first word is HELPER_IS_SPARE, hdss-helper first waits for
+ * a job. If the command line is HELPER_DESCRIBES, hdss-helper answers questions about a kernel instead. Only programs
+ * of HDSS start hdss-helper. */
 #include "common/job/job_setup.h"
 #include "common/os/files.h"
 #include "common/os/signals.h"
@@ -40,9 +40,9 @@ static void replace_drain_action(void (*from)(int), void (*to)(int))
             sigaction(drain_signals[i], &action, NULL);
 }
 
-/* If the kernel forks a process, drain signals get their default action there, so they end that process. Drain signals
- * are blocked during fork(): otherwise a signal that arrives before the action is changed would go to the handler and
- * be lost. */
+/* If the kernel forks, drain signals get their default action in the new process, so they end it. Drain signals are
+ * blocked during fork(). Otherwise the new process could receive one before its action has changed; the handler would
+ * then discard the signal. */
 static _Thread_local sigset_t mask_before_copy;
 
 static void hold_signals(void)
@@ -63,8 +63,9 @@ static void release_signals(void)
     let_signals_go_on();
 }
 
-/* Drain signals are sent to all processes of a job. The worker handles them and ends its helper. The helper catches
- * them instead of ignoring them, because programs that the kernel starts would inherit ignored signals. */
+/* Drain signals are sent to all processes of a job. The worker handles its drain signal and ends its helper. The
+ * helper's own handler does nothing. The helper does not ignore the signals, because programs that the kernel starts
+ * would inherit that. */
 static void catch_signals(void)
 {
     sigset_t drains;

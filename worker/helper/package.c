@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of the kernels of the Python package: see package.h. The tables equal those that module.c makes, but here the
- * kernels can only be described: functions that would run them fail. */
+/* Tables of the kernels of the Python package: see package.h. The tables equal those that module.c makes. But the
+ * kernels of these tables can only be described: their other functions fail. */
 #include "worker/helper/package.h"
 
 #include "common/config/element_type.h"

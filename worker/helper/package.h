@@ -5,9 +5,9 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-/* Returns the kernel of that name, which runs the calls of an executor or a loop of one function; NULL if the package
- * has no such kernel. This process can only describe the kernel, which needs no interpreter. Helpers run the package's
- * own kernel of the same version. */
+/* Returns the package's kernel of that name; NULL if there is none. Such a kernel runs the calls of an executor, or a
+ * loop of one function. This process can only describe the kernel, which needs no interpreter. Helpers run the kernel,
+ * with the package of the same version. */
 const struct hdss_kernel *package_find(const char *name);
 
 int package_check(struct error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Spare helpers: see spare.h. One message gives a job to the helper, so that sending never waits. This message carries
- * the descriptors of the channel, of the job's folder, and of a memory file with the job's words and variables. */
+/* Spare helpers: see spare.h. A job is given to the helper in a single message, so that sending never waits. The
+ * message carries descriptors: the channel, the bell, the job's folder, and a memory file with the job's words and
+ * variables. */
 #include "worker/helper/spare.h"
 
 #include "common/os/children.h"
@@ -25,7 +26,7 @@
 
 enum { GIVEN_CHANNEL, GIVEN_BELL, GIVEN_FOLDER, GIVEN_TEXTS, GIVEN_FILES };
 
-/* Data of the message. The memory file has `words` words and then `variables` variables, each with its NUL. */
+/* Data of the message. The memory file has `words` words, followed by `variables` variables. Each ends with a NUL. */
 struct given {
     uint32_t words, variables, umask;
 };
@@ -45,8 +46,8 @@ static const char *value_in(char *const *vector, const char *name, size_t length
     return NULL;
 }
 
-/* True for a variable that the Python interpreter or the dynamic loader reads when it starts. PYTHONPATH does not
- * count, because the helper applies this variable when it gets the job. */
+/* True if the Python interpreter or the dynamic loader reads this variable when it starts. False for PYTHONPATH,
+ * because the helper applies it when it gets the job. */
 static bool is_of_start(const char *variable)
 {
     static const char *const prefixes[] = {"PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_", "HDSS_MODULES="};
@@ -240,7 +241,8 @@ void spare_wait(int socket, const char *folder, int *argc, char ***argv)
     *argc = (int)given.words;
     *argv = words;
     environ = variables;
-    /* First move the descriptors above CHANNEL_FILE and CHANNEL_BELL, because each may occupy the target of another. */
+    /* A descriptor may already have a number that another one must get. So all descriptors first move to higher
+     * numbers. */
     for (unsigned i = 0; i < GIVEN_FILES; i++)
         files[i] = fcntl(files[i], F_DUPFD, CHANNEL_BELL + 1 + GIVEN_FILES);
     if (dup2(files[GIVEN_CHANNEL], CHANNEL_FILE) < 0 || dup2(files[GIVEN_BELL], CHANNEL_BELL) < 0)

@@ -57,8 +57,8 @@ void helper_program_fini(struct helper_program *program)
 }
 
 /* Signals get their default action, except those that HDSS turns into errors. Drain signals stay blocked until the
- * helper catches them. In a set the helper leads a process group, so that processes which its kernel leaves behind can
- * be ended. A plain run needs no group, because all its processes are ended together. */
+ * helper catches them. In a set the helper leads a process group, so that processes which the kernel has started can be
+ * ended, too. A plain run needs no group, because all its processes are ended together. */
 static int prepare_process(posix_spawnattr_t *attributes, bool leads_group)
 {
     short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
@@ -79,7 +79,8 @@ static pid_t spawn_helper(struct helper_program *program, int file, int bell, ch
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     pid_t child = -1;
-    /* Copy both descriptors above the two target numbers, because each may occupy the other's target. */
+    /* Each descriptor may already have the number that the other one must get. So both are first copied to higher
+     * numbers. */
     int file_copy = fcntl(file, F_DUPFD_CLOEXEC, CHANNEL_BELL + 1),
         bell_copy = fcntl(bell, F_DUPFD_CLOEXEC, CHANNEL_BELL + 1);
     posix_spawn_file_actions_init(&actions);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker in its server's process: see beside.h. Each effect is passed to the machine that owns it, server or
- * worker. */
+/* A worker in its server's process: see beside.h. The server and the worker are two machines; each effect is passed to
+ * the machine that owns it. */
 #include "worker/job/beside.h"
 
 #include "common/config/rank_options.h"
@@ -89,7 +89,7 @@ static void beside_tick(void *context, uint64_t now_ns)
     own->tick(own->context, now_ns);
 }
 
-/* Leaves out the worker's report on shared cores, because the CPU time of this process includes the server's time. */
+/* The worker's report on shared cores is left out: the CPU time of this process includes the time of the server. */
 static void beside_join_effects(struct beside *beside)
 {
     const struct effects *server = beside->of_server, *worker = beside->of_worker;

@@ -39,9 +39,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a rank that also serves others computes between two looks at its messages, if --break-after is not given.
- * The other ranks wait for half of this time on average, about as long as a message between nodes takes. A look costs
- * less than 1 % of this time. */
+/* Some ranks also serve others. Such a rank computes for this long between two looks at its messages, if --break-after
+ * is not given. A message waits for half of this time on average, about as long as a message between nodes takes. A
+ * look costs less than 1 % of this time. */
 #define BREAK_NS 50000u
 
 struct worker_job {
@@ -76,7 +76,7 @@ struct worker_job {
     struct timings timings;
 };
 
-/* Returns the executor that runs the kernel or talks to its helper. Not for jobs with threads. */
+/* Returns the executor of one thread, which runs the kernel or talks to its helper. Not for jobs with threads. */
 static const struct exec *job_exec(const struct worker_job *job)
 {
     return job_setup_is_dependent(&job->setup) ? &job->pipeline.exec : &job->exec;
@@ -167,7 +167,7 @@ static void choose_threads(struct worker_job *job)
     refuse_threads(job);
 }
 
-/* In a set a helper also runs jobs with threads, because the rank itself serves other jobs. */
+/* In a set, jobs with threads also have a helper: this rank itself must serve other jobs at the same time. */
 static bool wants_helper(const struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
@@ -461,8 +461,8 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     init_machine(job);
     init_effects(job);
     job->effects.open = open_late;
-    /* A kernel that runs in this process may use the working directory, and a kernel that starts processes passes the
-     * directory on, so both kinds run in the job's surroundings. */
+    /* A kernel of the user in this process may use the working directory. A kernel that starts processes passes the
+     * directory on to them. So both kinds run in the job's surroundings. */
     if (job->failure == NULL &&
         (job->setup.kernel->descriptor != NULL || (job_setup_is_foreign(&job->setup) && !job->is_isolated))) {
         job->effects.enter = go_there;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The sums of the adjoint convolution, S(i) = sum over j = i .. m-1 of B(j) C(j-i), in one fixed order.
  *
- * With k = j - i, each of sixteen partial sums adds the terms with the same k modulo 16, in ascending order. The
- * partial sums are added as a binary tree, ((0+8)+(4+12)) + ... . The build forbids contraction, so every variant gives
- * the same bits on every machine. */
+ * Let k = j - i. There are sixteen partial sums. Each adds the terms with the same k modulo 16, in ascending order of
+ * k. Then the partial sums are added as a binary tree, ((0+8)+(4+12)) + ... . The build forbids contraction, so every
+ * variant gives the same bits on every machine. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,9 +2,9 @@
 /* Template of the vector variants of adjoint.h. It has no include guard: the including file defines LANES and
  * VECTOR_TARGET, and this file undefines them.
  *
- * TOGETHER sums are computed at once, so that each vector of C is loaded once for all of them and eight accumulators
- * are busy. k advances in blocks that fit the first-level cache. The partial sums of ADJOINT_SPAN iterations are kept
- * between two blocks. In each partial sum the order of additions is that of the definition. */
+ * TOGETHER sums are computed at once. So each vector of C is loaded once for all of them, and eight accumulators are
+ * busy. k advances in blocks that fit the first-level cache. Between two blocks the partial sums of ADJOINT_SPAN
+ * iterations are kept. In each partial sum the order of additions is that of the definition. */
 
 #define vec         VECTOR_NAME(adjoint_vec)
 #define PER_PARTIAL (ADJOINT_PARTIALS / LANES)
@@ -13,7 +13,7 @@
 typedef double vec __attribute__((vector_size(LANES * 8)));
 
 /* Adds the products of k = from .. to - 1 to the partial sums of `together` iterations; to - from is a multiple of 16.
- * Copies vectors one by one, because gcc does not keep an array of them in registers if it is copied as a whole. */
+ * Copies each vector separately: if an array of vectors is copied as a whole, gcc does not keep it in registers. */
 VECTOR_INLINE void VECTOR_NAME(adjoint_block)(const double *b, const double *c, uint64_t from, uint64_t to,
                                               int together, double (*partials)[ADJOINT_PARTIALS])
 {

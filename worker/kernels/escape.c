@@ -63,8 +63,8 @@ static inline void escape_append(struct escape_points *to, double x, double y, d
     to->index[i] = index;
 }
 
-/* True if |z| certainly grows forever after |z| > 2, in spite of rounding. That is uncertain for exponent 2 and |c|
- * close to 2. */
+/* True if a point certainly stays outside after |z| > 2, in spite of rounding. This is uncertain for exponent 2 if |c|
+ * is close to 2. */
 static inline bool stays_out(double cx, double cy, unsigned exponent)
 {
     double square = cx * cx + cy * cy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Escape times: the number of steps of z = z^2 + c or z = z^4 + c from z = 0 until |z|^2 exceeds a bound for the first
- * time. With the bound 4, |z|^2 stays above the bound after that. Other bounds, such as the 2 of Han and Chronopoulos,
- * are allowed.
+ * time. With the bound 4, |z|^2 then stays above the bound. Other bounds are allowed, such as the 2 of Han and
+ * Chronopoulos.
  *
  * escape_scalar() is the definition, in plain C. The vector variants give exactly the same counts: they do the same
  * operations in the same order, and the build forbids contraction (-ffp-contract=off). */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Template of the vector variants of escape.h. It has no include guard: the including file defines LANES, VECTORS and
- * VECTOR_TARGET, and this file undefines them. VECTORS independent vectors hide the latency of a step.
+ * VECTOR_TARGET, and this file undefines them. A group of VECTORS independent vectors hides the latency of a step.
  *
- * A batch passes three stages, each over a list of points. Stage 1 runs the first steps with a test before each, in the
- * order of the points: early escapes are cheap. Stage 2 runs the rest in blocks of ESCAPE_BLOCK steps without a test,
- * and saves z at the start of each block. A lane whose point is finished gets the next point, so no lane idles while
- * there are points. In stage 3, points that escaped in a block repeat it with a test before each step, for the exact
- * count. Stage 1 leaves a multiple of ESCAPE_BLOCK steps, so stage 2 never passes max_iter.
+ * A batch passes three stages, each over a list of points. Stage 1 runs the first steps of each point, with a test
+ * before each step, so points that escape early are cheap. Stage 2 runs the other steps in blocks of ESCAPE_BLOCK
+ * steps. It makes no test within a block, and saves z at the start of each block. A lane whose point is finished gets
+ * the next point, so no lane idles while there are points. If a point escaped in a block, stage 3 repeats this block
+ * with a test before each step, to find the exact count. Stage 1 leaves a multiple of ESCAPE_BLOCK steps, so stage 2
+ * never passes max_iter.
  *
- * With the bound 4, stage 2 needs that an escaped point is still outside at the end of the block. For exponent 2 and
- * |z| > 2, |z^2 + c| >= |z|^2 - |c| exceeds |z| by more than the rounding error, unless |c| is close to 2. Points with
- * such a c (stays_out() is false) are left to the scalar code. For exponent 4 the condition always holds. Growing
- * values become infinity or NaN, and neither passes the test `<= 4`. With other bounds z may return, so stage 2 records
- * before each step of a block which points are outside (`comes_back`). */
+ * With the bound 4, an escaped point must still be outside at the end of the block, or stage 2 would miss it. For
+ * exponent 2 and |z| > 2: |z^2 + c| >= |z|^2 - |c|. This exceeds |z| by more than the rounding error, unless |c| is
+ * close to 2. If |c| is close to 2, stays_out() is false, and the scalar code computes the point. For exponent 4 an
+ * escaped point always stays outside. Growing values become infinity or NaN, and neither passes the test `<= 4`. With
+ * other bounds z may return. Then `comes_back` is true, and stage 2 records before each step of a block which points
+ * are outside. */
 
 #define POINTS_AT_ONCE (VECTORS * LANES)
 #define vec            VECTOR_NAME(escape_vec)
@@ -42,8 +44,8 @@ VECTOR_INLINE bool VECTOR_NAME(escape_any)(const mask *m)
     return any != 0;
 }
 
-/* Runs at most `steps` steps with tests, from point `at` on. taken[]: steps before the point escaped; x_out, y_out: z
- * of points that did not escape. */
+/* Runs at most `steps` steps with tests, for the group of points that begins at index `at`. taken[]: steps before the
+ * point escaped. x_out, y_out: z of the points that did not escape. */
 VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points, size_t at, unsigned exponent,
                                              double bound, uint32_t steps, double *x_out, double *y_out, int64_t *taken)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by name: the built-in ones, with a file each; those of papers, with a module hdss-NAME.so each
- * (common/os/modules.h), which may not be installed; and those of users. */
+/* Kernels by name. There are three kinds: built-in kernels, with a file each; kernels of papers, with a module
+ * hdss-NAME.so each (common/os/modules.h), which may not be installed; and kernels of users. */
 #pragma once
 
 #include "common/config/params.h"
@@ -15,7 +15,7 @@ const struct hdss_kernel *const *kernels(size_t *count);
 
 const struct hdss_kernel *kernel_find(const char *name);
 
-/* If there is no such kernel, the error lists the names or says that the module is not installed. */
+/* Finds a kernel by name. On failure the error lists the names, or says that the module is not installed. */
 int kernel_named(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
 /* Loads the kernel that a command line names: a kernel of HDSS, a shared object ("./mine.so"), or

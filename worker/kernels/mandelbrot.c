@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The Mandelbrot set, the irregular loop of the papers on self-scheduling: z = z^2 + c (Han and Chronopoulos) or z =
- * z^4 + c (Eleliemy and Ciorba, Listing 3). Each pixel counts the steps until |z| > 2. Han and Chronopoulos use the
- * bound |z|^2 = 2: escape=2.
+ * z^4 + c (Eleliemy and Ciorba, Listing 3). For each pixel the kernel counts the steps until |z| > 2. Han and
+ * Chronopoulos use the bound |z|^2 = 2; escape=2 selects it.
  *
- * Row 0 is at ymax; c is the centre of its pixel. Points known to be inside are not skipped, because their cost makes
- * the loop worth scheduling. An iteration computes a pixel, row, column or tile; the counts do not depend on that
- * choice. Pixels of a tile outside of the picture count 1. */
+ * Row 0 is at ymax; c is the centre of its pixel. The kernel does not skip points that are known to be inside the set:
+ * their cost makes the loop irregular. An iteration computes a pixel, row, column or tile; the counts do not depend on
+ * that choice. If a tile reaches beyond the picture, its pixels outside of the picture have the count 1. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/escape.h"
@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 enum param { WIDTH, HEIGHT, XMIN, XMAX, YMIN, YMAX, MAX_ITER, ESCAPE, EXPONENT, UNIT, TILE };
-/* A point with a c as large as FAR_OUT escapes in the first step, for any bound. */
+/* FAR_OUT is the c of pixels outside of the picture. With such a c a point escapes in the first step, for any bound up
+ * to ESCAPE_MAX. */
 #define ESCAPE_MAX 1e100
 #define FAR_OUT    1e100
 
@@ -127,8 +128,8 @@ static void mandelbrot_close_instance(void *instance)
     free(m);
 }
 
-/* `length` pixels from (x, y) on that are adjacent both in the results and in the picture: to the right; for columns,
- * downwards. */
+/* `length` pixels from (x, y) on. They are adjacent both in the results and in the picture: from left to right, or
+ * downwards if an iteration is a column. */
 struct segment {
     uint64_t x, y, length;
 };

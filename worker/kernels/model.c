@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Cost models of the kernels: see model.h.
  *
- * adjoint: iteration i has N*N - i products of equal cost. mandelbrot: an iteration costs its steps and its points.
- * Steps are counted on a grid of at most GRID_X columns (or rows) with GRID_Y points each; for pixels and tiles, of at
- * most GRID_X by GRID_X points. A column (or row) has the mean of the sampled columns beside it, interpolated linearly,
- * times its length. A pixel or a point of a tile has the steps of the grid point nearest to the pixel or to the tile's
- * centre. So columns, rows and pixels are exact in a picture no larger than the grid. synthetic: the costs that it was
- * given. A module tells the cost of its iterations itself.
+ * adjoint: iteration i has N*N - i products of equal cost. mandelbrot: the cost of an iteration depends on its steps
+ * and its points. Steps are counted only at the points of a grid. For columns (or rows) the grid has at most GRID_X
+ * columns (or rows) with GRID_Y points each; for pixels and tiles it has at most GRID_X by GRID_X points. The steps of
+ * a column are interpolated linearly from the sampled columns beside it. A pixel has the steps of the nearest grid
+ * point. All points of a tile have the steps of the grid point nearest to the tile's centre. So columns, rows and
+ * pixels are exact if the picture is no larger than the grid. synthetic: the model has the costs that the user has
+ * given. Modules: the module itself tells the cost of its iterations.
  *
- * bench_kernels measured the constants on an AMD EPYC with the AVX2 variants: 5.71e9 steps per second (exponent 4:
+ * bench_kernels has measured the constants on an AMD EPYC with the AVX2 variants: 5.71e9 steps per second (exponent 4:
  * 3.64e9), 1.27e10 products per second. Even a point that escapes at once takes some nanoseconds. */
 #include "worker/kernels/model.h"
 

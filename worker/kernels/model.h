@@ -5,13 +5,13 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-/* Costs of [first, first + count) on the core that tests/kernels/bench_kernels measured (see model.c). Returns NULL if
- * the kernel has no model, an input file is invalid, or memory runs out. */
+/* Costs of [first, first + count) on the processor on which tests/kernels/bench_kernels was run (see model.c). Returns
+ * NULL if the kernel has no model, an input file is invalid, or memory runs out. */
 struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union hdss_value *values,
                                  const struct hdss_loop *loop, uint64_t first, uint64_t count, struct error *error);
 
-/* A kernel module may define this function if all its iterations cost the same. The function returns the ns of an
- * iteration on the core that is named at kernel_model_costs(). */
+/* A kernel module may define this function if all its iterations cost the same. The function returns the time of an
+ * iteration in ns, on the same processor as kernel_model_costs(). */
 __attribute__((visibility("default"))) double hdss_kernel_iteration_ns(const struct hdss_loop *loop);
 
 #define KERNEL_ITERATION_NS "hdss_kernel_iteration_ns"

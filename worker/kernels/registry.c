@@ -47,8 +47,8 @@ static int check_plugin(const char *name, const struct hdss_kernel *kernel, stru
     return kernel_check_table(name, kernel, error);
 }
 
-/* Loads a shared object, of users or of HDSS, which stays loaded. `handle` may be NULL. The object may be no kernel, or
- * built for another version of the interface, so it is checked. */
+/* Loads a shared object, which stays loaded. `handle` may be NULL. Checks the object: it may not be a kernel, or it may
+ * be built for another version of the interface. */
 static int kernel_load_object(const char *name, const struct hdss_kernel **kernel, void **handle, struct error *error)
 {
     void *object = object_open(&kernel_objects, name, error);

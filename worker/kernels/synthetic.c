@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterations with a given cost distribution, for tests and studies.
  *
- * busy: the cost is real work, a number of work units. It is not work until a time is over, which would be less work on
- * a shared core. The number of units per microsecond is measured once, at open(), by the thread's CPU clock. If rate=
- * gives this number instead, unequal cores take unequal time for the same work. sleep: synthetic_run() sleeps once per
- * call, and subtracts from the next calls the time that it has slept too long. Costs add up exactly over calls, because
- * a rest below one unit is carried over. A mean of 0 costs only the hash. */
+ * busy: an iteration does real work, a number of work units. It does not work until a time is over, because that would
+ * be less work on a shared core. The number of units per microsecond is measured once, at open(), by the thread's CPU
+ * clock. If rate= gives this number instead, unequal cores take unequal time for the same work. sleep: synthetic_run()
+ * sleeps once per call. If it has slept too long, the next calls sleep less. A rest below one unit is carried over to
+ * the next call, so costs add up exactly. If the mean is 0, an iteration costs only the hash. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/synthetic.h"
@@ -61,10 +61,11 @@ static const struct hdss_param params[] = {
 
 #define NAMED_MAX 64
 
-/* A longer delay means that the process was stopped; such a delay is not compensated. */
+/* If a sleep is longer than requested by more than this, the process was stopped. The next sleeps are then not
+ * shortened. */
 #define OVERSLEPT_MAX_NS 100e6
-/* A timer is normally late by this much. A longer delay, on a shared core, is compensated gradually: otherwise a worker
- * could seem thousands of times faster during its probe. */
+/* A timer is normally late by at most this much. A longer delay means that the core is shared. The next sleeps make up
+ * for it only gradually. Otherwise a worker could seem thousands of times faster during its probe. */
 #define TIMER_LATE_NS 200e3
 
 struct named {
@@ -79,12 +80,13 @@ struct synthetic {
     double *file_us;
     enum mode mode;
     double units_per_us;
-    double rest;    /* work that is carried to the next call: units, or nanoseconds (negative after too long a sleep) */
-    uint64_t state; /* result of the work; without it the compiler would remove the work */
+    double rest;    /* work carried over to the next call, in units or nanoseconds; negative after too long a sleep */
+    uint64_t state; /* result of the work; it is kept so that the compiler does not remove the work */
     struct named fail, crash, wrong;
 };
 
-/* A unit of work is a chain of dependent multiplications and shifts that takes some tens of nanoseconds. */
+/* Does `units` units of work. A unit is a chain of dependent multiplications and shifts, and takes some tens of
+ * nanoseconds. */
 static uint64_t work(uint64_t state, uint64_t units)
 {
     for (; units > 0; units--)

@@ -29,6 +29,7 @@ double synthetic_cost_us(const struct synthetic_costs *costs, uint64_t i);
 
 uint64_t synthetic_record(uint64_t seed, uint64_t i);
 
-/* Reads `count` costs, one per line. Skips empty lines and those that begin with '#', and ignores what follows the last
- * cost. The caller frees the array. Returns NULL on failure; `error`, of `size` bytes, names file and line. */
+/* Reads `count` costs, one per line. Skips empty lines and lines that begin with '#'. Ignores the rest of the file
+ * after the last cost. The caller frees the array. Returns NULL on failure; `error`, of `size` bytes, names file and
+ * line. */
 double *synthetic_read_costs(const char *path, uint64_t count, char *error, unsigned size);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the vector templates share: which widths are built, and how.
  *
- * A .c file includes a template (escape_vector.h, adjoint_vector.h, spin_vector.h) once per width, with LANES (doubles
- * per vector) and VECTOR_TARGET (a function attribute) defined. A table in the .c file chooses the variant at run time.
- * The ifunc attribute would do that too, but it does not work with sanitizers and some static linkers. */
+ * A .c file includes a template (escape_vector.h, adjoint_vector.h, spin_vector.h) once per width. Before that it
+ * defines LANES (doubles per vector) and VECTOR_TARGET (a function attribute). A table in the .c file chooses the
+ * variant at run time. The ifunc attribute is not used, because it does not work with sanitizers and some static
+ * linkers. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +13,8 @@
 #define VECTORS_CAT(a, b)  VECTORS_CAT_(a, b)
 #define VECTOR_NAME(name)  VECTORS_CAT(name, LANES)
 
-/* Functions of a template are inlined into its entry point, so that none is compiled for another target. */
+/* The functions of a template are inlined into its entry point. So each is compiled only for the target of that entry
+ * point. */
 #define VECTOR_INLINE VECTOR_TARGET __attribute__((always_inline)) static inline
 
 #if defined(__clang__)
@@ -21,7 +23,7 @@
 #define VECTOR_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* A test defines VECTORS_PORTABLE, which leaves out the x86-64 variants, as on other machines. */
+/* If a test defines VECTORS_PORTABLE, the x86-64 variants are left out, as on other machines. */
 #if defined(__x86_64__) && !defined(VECTORS_PORTABLE)
 #define VECTORS_X86 1
 #else

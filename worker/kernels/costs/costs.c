@@ -14,7 +14,7 @@
 
 /* Sums of costs at `places` positions in the loop: before[i] is the cost of all iterations before position i. There are
  * three kinds of sums. If `before` is NULL, every iteration costs constant_ns. If step > 0, there is a position every
- * `step` iterations, and cost_ns() gives the costs in between. Otherwise the positions are in `start`, and all
+ * `step` iterations, and cost_ns() gives the costs between two positions. Otherwise `start` has the positions, and all
  * iterations between two positions cost the same. */
 struct costs {
     double constant_ns;

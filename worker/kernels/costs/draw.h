@@ -4,5 +4,6 @@
 
 #include <stdint.h>
 
-/* A gamma-distributed cost with this mean and relative deviation `cov` > 0. The cost depends on the arguments only. */
+/* Returns a cost with a gamma distribution of this mean and the relative deviation `cov` > 0. The cost depends on the
+ * arguments only. */
 double draw_gamma(double mean_ns, double cov, uint64_t seed, uint64_t iteration);

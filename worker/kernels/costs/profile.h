@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs that LB4OMP (Müller Korndörfer et al. 2022) has measured. For each execution of a loop, LB4OMP's technique
- * `profiling` writes to the file KMP_PROFILE_DATA the mean and standard deviation of an iteration's time, in clock
- * ticks, and the number of iterations.
+/* Costs that LB4OMP (Müller Korndörfer et al. 2022) has measured. LB4OMP's technique `profiling` writes a line to the
+ * file KMP_PROFILE_DATA for each execution of a loop. The line has the mean and standard deviation of an iteration's
+ * time, in clock ticks, and the number of iterations.
  *
  * The cost of an iteration is drawn from a gamma distribution with that mean and deviation. Each execution is a time
- * step with as many iterations as were measured; after the last execution, the first one follows again. */
+ * step with as many iterations as were measured. If the loop has more time steps than the file has executions, the
+ * first execution follows the last one again. */
 #pragma once
 
 #include "worker/kernels/costs/costs.h"
@@ -15,7 +16,7 @@
 struct profile_request {
     char file[512];
     double mhz;
-    char loop[256]; /* part of the loop's location in the source; empty: the file has only one loop */
+    char loop[256]; /* part of the loop's location in the source; empty: the file must have only one loop */
     uint64_t seed;
 };
 

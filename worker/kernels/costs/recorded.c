@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A chunk has as many neighbours on each side as there are workers, so that it is compared with all workers. But these
- * neighbours span at most this part of the loop, because costs may change along it. */
+/* A chunk is compared with its neighbours: on each side as many chunks as there are workers, so that most workers are
+ * among them. But the neighbours span at most 1/NEIGHBOURS_PART of the loop, because costs may change along the
+ * loop. */
 #define NEIGHBOURS_LEAST 2
 #define NEIGHBOURS_PART  16
 
@@ -26,16 +27,17 @@ struct recorded_estimate {
     size_t count, neighbours;
     unsigned workers;
     /* Arrays are owned. slowness: [workers]; cost_ns and left_out: [count]. cost_ns[k] is the cost of an iteration
-     * around chunk k; 0 if this cost says nothing about the chunk's worker. */
+     * around chunk k. It is 0 if the slowness of the chunk's worker cannot be estimated from it. */
     double *slowness;
     double *cost_ns;
     bool *left_out;
-    /* [3 * (count + 1)] scratch: prefix sums of the time at slowness 1, of the iterations, and of the iterations in the
-     * order of workers. */
+    /* [3 * (count + 1)] scratch: three arrays of prefix sums, of the time at slowness 1, of the iterations, and of the
+     * iterations in the order of workers. */
     double *sums;
     struct own_chunks {
         size_t place;
-        /* Neighbours that the same worker computed, in the order of workers: the first of them, and their end. */
+        /* The neighbours that the worker of this chunk computed: index of the first one, and end, in the order of
+         * workers. */
         size_t low, high;
     } * own;
     double *room;
@@ -75,8 +77,8 @@ static void find_own_chunks(struct recorded_estimate *all, size_t *next, size_t 
     }
 }
 
-/* If the same worker computed a chunk and all neighbours on one side, the chunk says nothing about that worker's
- * slowness. Such a chunk gets no cost, unless `alone_counts`. */
+/* Finds the cost of an iteration around each chunk. If the worker of the chunk also computed all neighbours on one
+ * side, the worker's slowness cannot be estimated from this chunk. Such a chunk gets no cost, unless `alone_counts`. */
 static void find_costs_around(struct recorded_estimate *all, bool alone_counts)
 {
     const size_t size = all->count + 1;
@@ -124,9 +126,9 @@ static void sum_up_workers(struct recorded_estimate *all)
     }
 }
 
-/* Improves each worker's slowness by half a step on the logarithmic scale: if two workers alternate, each is compared
- * only with the other, and whole steps would swap their values forever. Only ratios of speeds are defined, so the mean
- * of all steps is subtracted. Returns the largest step. */
+/* Improves each worker's slowness by half a step on the logarithmic scale. Two workers that alternate are compared only
+ * with each other; whole steps would swap their values forever. Only ratios of speeds are defined, so the mean of all
+ * steps is subtracted. Returns the largest step. */
 static double improve_slowness(struct recorded_estimate *all)
 {
     double largest = 0, mean = 0;
@@ -197,15 +199,15 @@ static bool is_recorded_known(const struct recorded_estimate *all, unsigned w)
     return all->of[w].chunks >= RECORDED_CHUNKS_LEAST && all->of[w].ns > 0;
 }
 
-/* Squared standard error of the logarithm of the worker's slowness. The variance is that of all workers, because a
- * single worker may have too few chunks. */
+/* Squared standard error of the logarithm of the worker's slowness. It is computed from the variance over all workers,
+ * because a single worker may have too few chunks. */
 static double error_squared(const struct recorded_estimate *all, const struct worker_sums *of)
 {
     const double variance = all->beyond / (double)(all->used > all->workers ? all->used - all->workers : 1);
     return variance * of->squares / (of->expected_ns * of->expected_ns);
 }
 
-/* The weight is limited, because no speed is known better than to one in a million. */
+/* The error counts as at least one in a million, so that no weight is too large. */
 static double weight_of_speed(const struct recorded_estimate *all, unsigned w)
 {
     return is_recorded_known(all, w) ? 1 / fmax(error_squared(all, &all->of[w]), 1e-12) : 0;
@@ -229,8 +231,8 @@ static bool are_speeds_different(const struct recorded_estimate *all)
     return known > 1 && sum > known - 1 + DIFFERENCE_BEYOND * sqrt(2.0 * (known - 1));
 }
 
-/* Mean of the speeds, weighted by compute time: dividing all speeds by this mean does not change the total cost of all
- * iterations. */
+/* Mean of the speeds, weighted by compute time. If all speeds are divided by this mean, the total cost of all
+ * iterations stays the same. */
 static double mean_speed_of(const struct recorded_estimate *all, const double *busy_ns)
 {
     double ns = 0, work_ns = 0;

@@ -150,7 +150,7 @@ static int take_names(const struct after *after, uint64_t task, char *field, str
     return 0;
 }
 
-/* If a task's name contains a separator, the name must be alone in the field. */
+/* A task's name may contain a separator. Then a field can have only this name. */
 static int take_after_field(const struct after *after, uint64_t task, unsigned column, struct error *error)
 {
     if (tasks_take_row(after->tasks, task, error) < 0)

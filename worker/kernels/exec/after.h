@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks that wait for others: the column `after` of a table or list.
  *
- * A field lists tasks, separated by commas, semicolons or spaces. The field names a task by that task's value in the
- * column `name`; if there is no such column, by its value in `id`; if there is neither, by its number from 1. */
+ * A field lists tasks, separated by commas, semicolons or spaces. If there is a column `name`, tasks are listed by
+ * their value in it. Otherwise they are listed by their value in the column `id`. If there is neither column, they are
+ * listed by their numbers, which count from 1. */
 #pragma once
 
 #include "common/util/error.h"
@@ -11,6 +12,6 @@
 
 #define AFTER_COLUMN "after"
 
-/* Reads which tasks wait for which. `precedence` stays empty if none waits. Errors, also about cycles, name the
- * rows. */
+/* Reads which task waits for which other tasks. If no task waits, `precedence` stays empty. Errors, also about cycles,
+ * name the rows. */
 int after_read(struct tasks *tasks, struct precedence *precedence, struct error *error);

@@ -67,7 +67,8 @@ void allotment_end(struct allotment *allotment)
         claim_end(&allotment->claim);
 }
 
-/* True if all GPUs are from AMD, whose runtime counts CUDA_VISIBLE_DEVICES within ROCR_VISIBLE_DEVICES. */
+/* True if all GPUs are from AMD. The runtime of AMD applies CUDA_VISIBLE_DEVICES to the devices that
+ * ROCR_VISIBLE_DEVICES has selected. So with AMD only ROCR_VISIBLE_DEVICES is set. */
 static bool is_of_amd(void)
 {
     return access("/dev/kfd", F_OK) == 0 && access("/dev/nvidiactl", F_OK) < 0;

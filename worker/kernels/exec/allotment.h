@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Allotments: an allotment is the part of a node's resources that a task gets. If no task has needs, resources are not
- * allotted. */
+/* Allotments. An allotment is the part of a node's resources that a task gets. If no task says what it needs, nothing
+ * is allotted. */
 #pragma once
 
 #include "worker/kernels/exec/claim.h"
@@ -19,17 +19,18 @@ struct allotment {
     struct resources resources;
     struct claim claim;
     struct needs needs;
-    /* Variables for the task: cores, memory, threads, and the GPUs under three names. Owned. */
+    /* Environment variables of the task: cores, memory, threads, and the GPUs under three names. Owned. */
     char (*settings)[ALLOTMENT_SETTING_MAX];
 };
 
-/* `path` comes from claim_path(), and `any_core` is as in resources_init(). On failure nothing is owned. */
+/* `path` comes from claim_path(); `any_core` has the meaning that it has in resources_init(). On failure nothing is
+ * owned. */
 int allotment_init(struct allotment *allotment, const struct needs_source *source, const char *path, bool any_core,
                    struct error *error);
 void allotment_fini(struct allotment *allotment);
 
-/* Requests what the current task needs. Returns an enum allotment_result, or -1 for errors that the task has not
- * caused. ALLOTMENT_REFUSED also sets `error`. */
+/* Requests what the current task needs. Returns an enum allotment_result. If the task asks for the impossible, returns
+ * ALLOTMENT_REFUSED and sets `error`. Returns -1 for an error that the task has not caused. */
 int allotment_begin(struct allotment *allotment, const struct tasks *tasks, struct error *error);
 
 int allotment_advance(struct allotment *allotment, struct error *error);

@@ -4,8 +4,8 @@
  * The claims of a node are records in a file. The first record says what the node has; each other record belongs to a
  * worker. A worker locks the first byte while it reads or changes records. As long as a worker lives, it also holds a
  * lock on its own record. The system releases that lock when the process ends, and a record without a lock claims
- * nothing. What is free is computed from the records each time, so a worker that is killed leaves no wrong sum. The
- * locks belong to the open file, not to the process.
+ * nothing. Free amounts are not stored: they are computed from the records each time, so they are right even after a
+ * worker was killed. The locks belong to the open file, not to the process.
  *
  * A worker that waits watches the file for two events: releasing a claim changes the file's timestamps, and a process
  * that ends closes the file. */
@@ -38,7 +38,7 @@
 #define PREFIX       "hdss-needs-"
 
 #define RECORDS_MAX 1024u
-/* Time between two checks of a waiting claim: without inotify, and with it. */
+/* How often a waiting claim is checked: LOOK_OFTEN_NS without inotify, LOOK_SELDOM_NS with it. */
 #define LOOK_OFTEN_NS  10000000
 #define LOOK_SELDOM_NS 1000000000
 
@@ -157,8 +157,8 @@ static uint64_t digest_variables(uint64_t digest, const char *const *names, size
     return digest;
 }
 
-/* Adds the cores, resources and batch job of this launch to the digest: launches of a session share resources only if
- * they agree in these. */
+/* Adds the cores, resources and batch job of this launch to the digest. Launches of one session share resources only if
+ * all of these are equal. */
 static uint64_t digest_own_resources(uint64_t digest)
 {
     static const char *const names[] = {
@@ -176,8 +176,8 @@ static uint64_t digest_launch(void)
     return digest_variables(digest_record(0, &launcher, sizeof launcher), names, sizeof names / sizeof *names);
 }
 
-/* Returns a number that is equal for all workers that share the resources of this node in this run or set. Without a
- * session, these are the workers with the same launcher. */
+/* Returns the same number for all workers that share the resources of this node. With a session, these are the workers
+ * of the session that have the same resources. Without a session, they are the workers with the same launcher. */
 static uint64_t number_of_node(bool any_core)
 {
     const char *session = own_environment_of_job(SESSION_VARIABLE);
@@ -259,8 +259,8 @@ static int join_others(struct claim *claim)
     return 0;
 }
 
-/* The first worker records what the node has. Later workers use this record, because they might detect less while tasks
- * run. */
+/* The first worker records what the node has. Later workers use this record. They do not detect it themselves, because
+ * they might detect less while tasks run. */
 static int agree_on_resources(struct claim *claim)
 {
     struct record first = {.state = 1};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker's claim on resources of its node, which the workers there share.
  *
- * Claims are granted in the order in which they are made. A waiting claim reserves what it waits for: a later claim is
- * granted before a waiting one only if that takes nothing from the waiting one. Resources become free after the worker
+ * Claims are granted in the order in which they are made. A waiting claim reserves what it waits for. A later claim may
+ * be granted earlier, but only from resources that no waiting claim reserves. Resources become free after the worker
  * has released them, or after the worker's process has ended in any way. No function blocks. */
 #pragma once
 
@@ -20,7 +20,7 @@ struct claim {
     char path[CLAIM_PATH_MAX];
     int file;
     int set;
-    int changes; /* inotify descriptor that reports ended claims; -1: none, so the timer runs faster */
+    int changes; /* inotify descriptor that reports the end of other claims; -1: none, so the timer runs faster */
     int timer;
     int watch;
     bool is_watching;
@@ -33,8 +33,8 @@ struct claim {
     char *records;
 };
 
-/* Path of the file by which the workers of this run or set share this node. The path depends on the cores, GPUs and
- * batch job of the launch, and on `any_core`. */
+/* Returns the path of a file. The workers of this run or set use it to share this node. The path depends on the cores,
+ * GPUs and batch job of the launch, and on `any_core`. */
 const char *claim_path(bool any_core, char path[CLAIM_PATH_MAX]);
 
 /* Joins the workers that share the file. The last worker to leave removes the file. On failure nothing is owned. */

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A shell interprets these characters, and a tilde at the beginning of a word, unless they are quoted. */
+/* Characters that a shell interprets unless they are quoted. A shell also interprets a tilde at the beginning of a
+ * word. */
 #define OPERATORS    "|&;<>()$`*?"
 #define AFTER_DOLLAR "{(*@#?-$!_"
 #define PLAIN        "%+,-./:=@_^"
@@ -192,7 +193,7 @@ static void open_quotes(struct scan *scan, enum quoting quoting)
     scan->opened = scan->at;
 }
 
-/* The value of an assignment may be quoted, its name may not. */
+/* Notes that the word is quoted. In an assignment the value may be quoted, but the name may not. */
 static void note_quotes(struct scan *scan)
 {
     struct cmdline *words = scan->words;
@@ -367,7 +368,8 @@ static int put_value(struct scan *scan, enum nesting_place place, const char *va
     return cmdline_put(scan->words, behind, strlen(behind), scan->error);
 }
 
-/* In arithmetic a shell evaluates even a quoted value, so only characters are accepted that cannot form a command. */
+/* A shell evaluates values in arithmetic, even quoted ones. So only characters are accepted that cannot form a
+ * command. */
 static bool is_number(const char *value, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -408,7 +410,8 @@ static int put_all_at(struct scan *scan, enum nesting_place place, size_t place_
     return 0;
 }
 
-/* True if a literal backslash precedes a brace. Such a backslash must not come directly before the quote of a value. */
+/* True if a literal backslash precedes a brace here. Such a backslash must not come directly before the quote that
+ * begins a value. */
 static bool is_lone_backslash(const struct scan *scan, enum nesting_place place)
 {
     const char *from = scan->line + scan->at;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Splits a command line into words as a POSIX shell does, and replaces {..}.
  *
- * Quotes, backslashes, a comment at the end and assignments before the command mean what they mean to a shell. What
- * only a shell can do, such as pipes, variables and file name patterns, is refused unless it is quoted, and
- * `wants_shell` is set. The caller then passes the line to a shell, or reports the error.
+ * Quotes, backslashes, a comment at the end and assignments before the command mean what they mean to a shell. If the
+ * line needs a shell, splitting fails and sets `wants_shell`. Unquoted pipes, variables and file name patterns, for
+ * example, need a shell. The caller then passes the line to a shell, or reports the error.
  *
- * The value of a {..} becomes part of its word, whatever it contains. Several values become several words; within
- * quotes they are joined with spaces. An unknown {..} stays, and so does \{..}. */
+ * The value of a {..} becomes part of the word around it, whatever the value contains. Several values become several
+ * words; within quotes they are joined with spaces. An unknown {..} is left as it is. So is \{..}. */
 #pragma once
 
 #include "common/util/error.h"
@@ -50,8 +50,8 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
                   struct error *error);
 
 /* Makes three words: the path `shell`, -c, and the whole line. Values in the line are quoted, so that the shell takes
- * each as part of one word (nesting.h). Refuses NULs, and a {..} at which quoting does not help. Errors begin with the
- * column. */
+ * each value as part of one word (nesting.h). Refuses NULs. Also refuses a {..} at a place where quotes cannot protect
+ * the value. Errors begin with the column. */
 int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line, size_t length,
                       const struct places *places, struct error *error);
 
@@ -60,8 +60,8 @@ int cmdline_fill(struct cmdline *words, const char *line, size_t length, const s
 
 bool cmdline_has_place(const char *line, size_t length, const struct places *places);
 
-/* The words after the assignments, ended by NULL. The entry before the first word is free for the caller. Valid until
- * the words change. Returns NULL if memory runs out. */
+/* Returns the words after the assignments, ended by NULL. The caller may use the entry before the first word. The
+ * result is valid until the words change. Returns NULL if memory runs out. */
 char **cmdline_argv(struct cmdline *words);
 
 static inline const char *cmdline_at(const struct cmdline *words, unsigned i)

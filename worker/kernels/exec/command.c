@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #define NEVER_NS UINT64_MAX
-/* The worker waits for this long if a process keeps the output open after the command has ended; usually that process
- * ends soon. */
+/* After a command has ended, another process may keep the output open. That process usually ends soon, so the worker
+ * waits for this long. */
 #define LINGER_NS     200000000u
 #define LOOK_FIRST_NS 10000000u
 #define LOOK_MOST_NS  1000000000u
@@ -68,7 +68,8 @@ int command_init(struct command *command, const struct command_limits *limits, i
     command->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     int result = spawner_init(&command->spawner, frees_cores);
     if (result == 0)
-        result = orphans_init(&command->orphans); /* The guard has started by now, so it does not count as an orphan. */
+        /* The guard has started before this, so it does not count as an orphan. */
+        result = orphans_init(&command->orphans);
     if (result == 0 && command->nothing >= 0 && command->set >= 0 && command->timer >= 0 &&
         watch(command, command->timer, TAG_TIMER) == 0)
         return 0;
@@ -134,7 +135,7 @@ static int begin_file(struct command *command, struct capture *capture)
     return capture->file;
 }
 
-/* If the disk is full: truncates this file to half, so that other tasks can write. */
+/* Truncates this file to half of its length after a write error. If the disk was full, other tasks can then write. */
 static void give_way(struct capture *capture)
 {
     if (capture->is_spilled && ftruncate(capture->file, (off_t)(capture->written / 2)) == 0)
@@ -280,7 +281,7 @@ static int open_start_folder(const char *path, int *folder)
     return *folder < 0 || faccessat(*folder, ".", X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
-/* If a user has too many processes, that usually lasts only for a short time, so the start is repeated. */
+/* How often starting a process is tried. If a user has too many processes, that usually lasts only for a short time. */
 #define SPAWN_TRIES  100
 #define SPAWN_NAP_NS 20000000
 
@@ -352,8 +353,8 @@ static uint64_t span_ns(struct timeval span)
     return (uint64_t)span.tv_sec * 1000000000u + (uint64_t)span.tv_usec * 1000u;
 }
 
-/* This worker has become the parent of the processes left in the task's process group. Returns true if one of these
- * processes was killed or has not ended yet. */
+/* Collects the remaining processes of the task's process group: this worker has become their parent. Returns true if
+ * one of them was killed or has not ended yet. */
 static bool has_killed_some(pid_t group)
 {
     int status;
@@ -380,7 +381,8 @@ static void reap(struct command *command)
     outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     outcome->cpu_ns = span_ns(usage.ru_utime) + span_ns(usage.ru_stime);
-    /* Before exec the child uses the worker's memory, and the system reports the greater of both peaks. */
+    /* Before exec the child uses the worker's memory. The system reports the greater of two peaks, that of the worker
+     * and that of the program. */
     if ((uint64_t)usage.ru_maxrss > command->own_peak_kib && (uint64_t)usage.ru_maxrss > outcome->peak_kib)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
     outcome->left_some = has_killed_some(command->pid);

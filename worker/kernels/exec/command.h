@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A running command: its process, output, time limit and outcome.
  *
- * One command runs at a time. No function blocks, except command_fini(). A descriptor is readable after each event of
- * the command: end, output or timeout. The worker waits for it and for messages, and command_advance() handles the
- * event.
+ * One command runs at a time. No function blocks, except command_fini(). One descriptor becomes readable after each
+ * event of the command: end, output or timeout. The worker waits for this descriptor and for messages.
+ * command_advance() handles the event.
  *
- * A command is over if its process has ended, and its output is closed or still open after some time. The rest of its
- * process group is then killed. command_fini() kills processes that have left the group. */
+ * After the process of a command has ended, its output may still be open. The command is over when the output is
+ * closed, or after some time. The remaining processes of its process group are then killed. command_fini() kills
+ * processes that have left the group. */
 #pragma once
 
 #include "worker/kernels/exec/orphans.h"
@@ -30,8 +31,8 @@ struct command_outcome {
     int error;
     double started_s;
     uint64_t wall_ns, cpu_ns;
-    /* Peak memory of the command's largest process; 0: that process ran too briefly to be measured, or used no more
-     * than the worker. */
+    /* Peak memory of the command's largest process. 0: the process used no more than the worker, or ended before it
+     * could be measured. */
     uint64_t peak_kib;
 };
 
@@ -41,8 +42,8 @@ enum { COMMAND_OUT, COMMAND_ERR, COMMAND_STREAMS };
 
 struct capture {
     int pipe;
-    /* The task's end of the pipe; -1: closed. This end stays open until the process has ended, so that the worker is
-     * not woken if the task closes its own copy. */
+    /* The task's end of the pipe; -1: closed. The worker keeps this end open until the process has ended. So closing
+     * the task's own copy does not wake the worker. */
     int task_end;
     const char *name;
     int file;
@@ -51,14 +52,15 @@ struct capture {
     bool is_spilled;
     uint64_t received;
     uint64_t written;
-    int error; /* errno if the file could not be written; later bytes were dropped */
+    int error; /* errno of a write to the file that has failed; 0: none; the bytes after it were dropped */
 };
 
 struct command_limits {
     uint64_t time_ns;
     uint64_t grace_ns;
     uint64_t bytes;
-    /* a longer stream is written to its file; 0: every stream is written there from its first byte on */
+    /* a stream with more bytes than this is written to its file; 0: every stream is written there from its first byte
+     * on */
     uint64_t spill_bytes;
 };
 
@@ -80,19 +82,19 @@ struct command {
     uint64_t deadline_ns;
     uint64_t look_ns;
     uint64_t look_span_ns;
-    uint64_t own_peak_kib; /* peak memory of the worker, which the system also counts for the child */
+    uint64_t own_peak_kib; /* the worker's peak memory, which the system reports for a child that used less */
 };
 
 /* Takes ownership of `folder`, an open descriptor or -1. Returns -1 if memory or descriptors run out; then nothing is
  * owned. */
 int command_init(struct command *command, const struct command_limits *limits, int folder, bool frees_cores);
-/* Ends a running command by SIGTERM and, after the grace period, by SIGKILL; waits meanwhile. Also kills processes that
- * commands have left behind. */
+/* Ends a running command: sends SIGTERM, and SIGKILL after the grace period. Waits until the command has ended. Also
+ * kills processes that commands have left behind. */
 void command_fini(struct command *command);
 
-/* Starts the program in `folder`; "": the worker's folder. `names`: files for the streams, borrowed until the command
- * is over; NULL: output stays in memory. If the command cannot be started, the next command_advance() says that the
- * command is over. */
+/* Starts the program in `folder`, or in the worker's folder if `folder` is "". `names`: files for the streams, borrowed
+ * until the command is over; NULL: output stays in memory. If the command cannot be started, the next command_advance()
+ * says that the command is over. */
 void command_start(struct command *command, const struct spawn *spawn, const char *folder,
                    const char *const names[COMMAND_STREAMS]);
 

@@ -17,7 +17,8 @@ static const char *const of_launchers[] = {
 /* An MPI launcher sets one of these variables in each process that it starts as a rank. */
 static const char *const of_mpi_ranks[] = {"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "PMI_FD=", NULL};
 
-/* Without these variables, the MPI launchers of several tasks would all bind their ranks to the node's first cores. */
+/* These variables are set for tasks. Otherwise the MPI launchers of several tasks would all bind their ranks to the
+ * node's first cores. */
 static const char *const unbinding[] = {
     "OMPI_MCA_hwloc_base_binding_policy=none",
     "PRTE_MCA_hwloc_default_binding_policy=none",
@@ -25,8 +26,8 @@ static const char *const unbinding[] = {
     NULL,
 };
 
-/* Variables of HDSS, which tasks do not inherit. For example, a task that wrote to the file of STATUS_VARIABLE would be
- * taken for a rank. */
+/* Variables of HDSS that tasks do not inherit. For example, HDSS would take a task that writes to the file of
+ * STATUS_VARIABLE for a rank. */
 static const char *const of_ranks[] = {
     STATUS_VARIABLE "=",
     SUMMARY_VARIABLE "=",
@@ -79,8 +80,8 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     return 0;
 }
 
-/* Replaces an earlier setting of the same name: with two settings, some programs would use the first and some the last.
- * */
+/* Replaces an earlier setting of the same variable. If both stayed, some programs would use the first one, and others
+ * the last. */
 static void replace_setting(char **settings, unsigned *count, const char *setting)
 {
     size_t name = strcspn(setting, "=") + 1;

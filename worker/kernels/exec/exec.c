@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel `exec`: an iteration runs a command, a task. Its results are the task's output and a line of the task log.
+/* The kernel `exec`: each iteration is a task and runs a command. The results of an iteration are the task's output and
+ * a line of the task log.
  *
  * While a command runs, or waits for resources, the worker handles messages: exec_kernel_run_variable() returns
- * HDSS_WAIT and is called again after an event. A task that fails is done, but reported as failed. The output of such a
- * task is that of its last try. */
+ * HDSS_WAIT and is called again after an event. A task that fails counts as done, but is reported as failed. Its output
+ * is that of its last try. */
 #include "worker/kernels/exec/exec.h"
 
 #include "common/metrics/task_log.h"
@@ -150,8 +151,8 @@ static struct tasks_source source_of(const union hdss_value *values)
     };
 }
 
-/* Lists that this process has read: those of the latest job, and growing lists of other jobs. exec_kernel_describe()
- * reads a list; later calls find it here, so that it is read only once. */
+/* Task lists that this process has read: those of the latest job, and growing lists of other jobs.
+ * exec_kernel_describe() reads a list; later calls find it here. So each list is read only once. */
 static struct kept_tasks {
     struct tasks tasks;
     uint64_t used;
@@ -166,7 +167,7 @@ static void drop_kept(struct kept_tasks *one)
     one->used = 0;
 }
 
-/* Compares the addresses of texts, not the texts, because the texts of another job may have been freed. */
+/* Compares the addresses of the texts. The texts themselves may have been freed if they belong to another job. */
 static bool is_kept(const struct kept_tasks *one, const struct tasks_source *source)
 {
     const struct tasks_source *own = &one->tasks.source;
@@ -351,8 +352,8 @@ static bool inherits_cores(const union hdss_value *values)
     return values[INHERIT].integer == INHERIT_CORES || values[INHERIT].integer == INHERIT_ALL;
 }
 
-/* True if the launcher, and not the user, has chosen the cores to which the worker is bound. Tasks may then leave these
- * cores. */
+/* True if the launcher has chosen the cores to which the worker is bound. Tasks may then leave these cores. False if
+ * the user has chosen them. */
 static bool frees_cores(const union hdss_value *values)
 {
     return !inherits_cores(values) && launched_to_be_bound();
@@ -400,8 +401,8 @@ static bool is_only_node(void)
            (launched_on_one_node() || environment_is_of_one_machine() || !launched_as_rank());
 }
 
-/* Checks needs only if no other node may have more. Otherwise a task that needs too much fails on the node that gets
- * it. */
+/* Checks the needs of tasks only if the job has no other node: another node might have more. Without this check, a task
+ * that needs too much fails on the node that gets it. */
 static int check_needs_here(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     struct needs_source source;
@@ -547,9 +548,9 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, s
     return error_set(error, "no memory, descriptors or processes to run commands with");
 }
 
-/* The guard must know the path of the claims before the file exists, because the worker may be killed at any time. The
- * worker waits only for the command's descriptor, so that descriptor also becomes readable for changes of the claims.
- * */
+/* Opens the claims on resources, if tasks need any. The guard gets the path of the claims before the file exists,
+ * because the worker may be killed at any time. The worker waits only for the command's descriptor. So this descriptor
+ * must also become readable when the claims change. */
 static int open_allotment(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
     _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
@@ -654,9 +655,9 @@ static int exec_kernel_no_memory(char error[HDSS_ERROR_MAX])
 
 /* Number of cores to which only this task is bound; 0: the system chooses its cores.
  *
- * Without cores=, a task has one core if the node has as many workers as cores, and the run has at least as many tasks
- * as these workers. With fewer workers, tasks with threads may use the other cores; with more workers, a task has less
- * than a core. */
+ * If cores= is not given, a task is bound to one core under two conditions: the node has as many workers as cores, and
+ * the run has at least as many tasks as these workers. If there are fewer workers than cores, tasks with threads may
+ * use the other cores. If there are more workers than cores, a task has less than a core. */
 static uint64_t cores_of_task(const struct exec_kernel *k)
 {
     const struct allotment *allotment = &k->allotment;
@@ -677,8 +678,8 @@ static const cpu_set_t *take_cores(struct exec_kernel *k)
     return own_cores_cpus(&k->cores);
 }
 
-/* Releases the cores that the task has asked for, so that other tasks get them. If the task has not asked for cores,
- * the worker keeps its core for its next task. */
+/* Ends the allotment. If tasks ask for cores, releases the cores of this task for other tasks. Otherwise the worker
+ * keeps its core for its next task. */
 static void end_allotment(struct exec_kernel *k)
 {
     if (k->allotment.is_used && k->allotment.source.is_counted[NEED_CORES])
@@ -757,8 +758,8 @@ static int try_task_or_end(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* An invalid row of a complete list was refused before the run. An invalid row that was added later is a failed task,
- * and the job continues. */
+/* Prepares a task and requests its resources. If the list was complete before the run, its rows were checked then. A
+ * row that was added later may be invalid: the task then counts as failed, and the job continues. */
 static int begin_task(struct exec_kernel *k, uint64_t task)
 {
     k->tries = 0;
@@ -962,7 +963,7 @@ static void show_streams(struct exec_kernel *k, uint64_t task, bool all)
         show_stream(k, task, i, all);
 }
 
-/* Waits for the end of a cancelled task. The task counts as not begun, and has neither output nor a line in the log. */
+/* Waits for the end of a cancelled task. The task counts as not begun: it has no output and no line in the log. */
 static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 {
     if (k->state == TASK_RUNNING && !command_advance(&k->command))

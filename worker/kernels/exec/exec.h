@@ -9,7 +9,7 @@
 
 extern const struct hdss_kernel exec_kernel;
 
-/* Checks the job as before a run, but does not create the folder of keep=. */
+/* Makes the same checks as the start of a run, but does not create the folder of keep=. */
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX]);
 
 /* Like exec_text(), for a list that this process has already read and still keeps. */

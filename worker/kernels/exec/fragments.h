@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What tasks write while they run, so that it can be shown before they end: whole lines, as fragments of their streams.
+/* Fragments of the output of running tasks, so that it can be shown before the tasks end. A fragment consists of whole
+ * lines of a stream.
  *
- * A worker appends fragments to files of its own in a folder. Their names are RANK-NUMBER, and each fragment has a head
+ * A worker appends fragments to its own files in a folder. The files are named RANK-NUMBER. Each fragment has a head
  * line:
  *     TASK BEGAN STREAM OFFSET LENGTH
  *

@@ -369,7 +369,7 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
     return 0;
 }
 
-/* The last block may be incomplete, so its lines are digested one by one. */
+/* The last block may be incomplete. So the digest covers the whole blocks before it, and then its lines one by one. */
 int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error)
 {
     const uint64_t blocks = count == 0 ? 0 : (count - 1) / LINES_BLOCK;

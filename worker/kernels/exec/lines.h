@@ -35,7 +35,7 @@ struct lines {
     enum lines_kind kind;
     int file;
     uint64_t count;
-    uint64_t bytes; /* size of the file; for a list, up to the end of its last complete line */
+    uint64_t bytes; /* size of the file; for a list, only up to the end of its last complete line */
     uint64_t digest;
     bool is_complete;
     struct lines_block *blocks;
@@ -54,7 +54,7 @@ void lines_close(struct lines *lines);
 /* Reads lines that were added to a list. Fails if earlier lines have changed. */
 int lines_extend(struct lines *lines, struct error *error);
 
-/* Opens the file again, because a network file system may show lines from other machines only then. */
+/* Opens the file again: some network file systems do not show lines from other machines before that. */
 void lines_reopen(struct lines *lines);
 
 /* Digest of the first `count` lines; later lines do not change it. */

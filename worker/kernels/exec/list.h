@@ -2,8 +2,8 @@
 /* A list of rows with values for tasks. `hdss exec` writes it, perhaps while the job runs.
  *
  * The first line names the columns, and each other line is a task. Names and fields are separated by tabs, with \t for
- * a tab, \n for a newline, \r for a carriage return and \\ for a backslash. The last line is \. alone; before it is
- * there, rows may be added. A line without its newline does not count yet.
+ * a tab, \n for a newline, \r for a carriage return and \\ for a backslash. The last line is \. alone. Until this line
+ * is written, rows may be added. A line without its newline does not count yet.
  *
  * A row that begins with \#N and a tab is task N for the writer. Other rows are numbered by their position. */
 #pragma once
@@ -23,9 +23,9 @@ struct list {
     bool is_wrong;
 };
 
-/* Begins a list without a file. Each call of list_give() provides a row, which replaces the one before as row 0; names
- * and fields are borrowed. The first `count` of the columns have names; `path` stands for the list in errors. Call
- * list_close() even on failure. */
+/* Begins a list without a file. Each call of list_give() provides a row; it is row 0 and replaces the previous row.
+ * Names and fields are borrowed. The first `count` of the columns have names. Errors use `path` as the name of the
+ * list. Call list_close() even on failure. */
 int list_begin(struct list *list, const char *path, const struct piece *names, unsigned count, unsigned columns,
                struct error *error);
 int list_give(struct list *list, uint64_t order, const struct piece *fields, unsigned count, struct error *error);

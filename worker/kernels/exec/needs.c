@@ -89,7 +89,7 @@ int needs_init(struct needs_source *source, const struct tasks *tasks, uint64_t 
         source->is_counted[i] = source->column[i] >= 0 || source->all.amount[i] > 0;
     }
     if (source->is_counted[NEED_CORES] && cores == 0)
-        source->all.amount[NEED_CORES] = 1; /* a task that does not say how many cores it needs gets one core */
+        source->all.amount[NEED_CORES] = 1; /* a task whose row does not say how many cores it needs gets one core */
     return 0;
 }
 

@@ -48,8 +48,8 @@ static bool is_arithmetic(const struct nesting_level *level)
     return level->kind == NESTING_ARITHMETIC || level->kind == NESTING_BRACKETS;
 }
 
-/* True if single quotes certainly quote at this level. In arithmetic, and in braces within double quotes, that depends
- * on the shell. */
+/* True if single quotes certainly quote text at this level. In arithmetic, and in braces within double quotes, shells
+ * differ about this. */
 static bool has_single_quotes(const struct nesting_level *level)
 {
     return !is_arithmetic(level) && !(level->kind == NESTING_BRACES && level->within_double);
@@ -62,7 +62,7 @@ static size_t read_ansi(struct nesting *nesting)
     return 2;
 }
 
-/* Shells disagree about some characters after $$, so the state is then unknown. */
+/* Shells read $$ followed by certain characters differently, so the state is then unknown. */
 static size_t read_two_dollars(struct nesting *nesting, const char *text, size_t length)
 {
     nesting->is_lost |= length > 2 && strchr("'({[", text[2]) != NULL;
@@ -84,7 +84,7 @@ static size_t read_dollar(struct nesting *nesting, const char *text, size_t leng
     }
 }
 
-/* Where a command may begin, "((" begins arithmetic, which must end with "))". */
+/* If a command may begin here, "((" begins arithmetic. The arithmetic must end with "))". */
 static size_t read_opening(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -98,7 +98,7 @@ static size_t read_opening(struct nesting *nesting, const char *text, size_t len
     return 1;
 }
 
-/* In `case` a parenthesis follows each pattern, which may not be the end of $(..), so the state is then unknown. */
+/* Within `case` a parenthesis may end a pattern instead of the $(..). So the state is then unknown. */
 static size_t read_closing(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -109,7 +109,8 @@ static size_t read_closing(struct nesting *nesting, const char *text, size_t len
         return nesting_leave(nesting, 1);
     } else if (level->kind == NESTING_ARITHMETIC) {
         const bool is_double = length > 1 && text[1] == ')';
-        nesting->is_lost |= !is_double; /* a single ")" ends this level, so it contained commands and not arithmetic */
+        /* A single ")" ends this level, so the level contained commands and not arithmetic. */
+        nesting->is_lost |= !is_double;
         return nesting_leave(nesting, is_double ? 2 : 1);
     }
     return 1;

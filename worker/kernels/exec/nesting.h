@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows what a shell reads: its quotes and nested substitutions. A value that is inserted into a command line must be
- * quoted for its place, or the shell would execute it. There are places at which nothing can be inserted:
- * here-documents, substitutions with quoting rules of their own, and text after something that shells read differently
- * or that only a full parser understands. There the state is unknown. */
+/* Follows how a shell reads a line: its quotes and nested substitutions. A value that is inserted into a command line
+ * must be quoted for its place; otherwise the shell could execute the value. At some places nothing can be inserted,
+ * because the state is unknown: in here-documents, in substitutions with quoting rules of their own, and after text
+ * that shells read differently or that only a full parser understands. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@ enum nesting_kind {
     NESTING_BRACES,
     NESTING_BACKTICKS
 };
-/* NESTING_ANSI: in $'..'. NESTING_NUMBER: in arithmetic. NESTING_COMMENT: up to a newline, which a value must not
- * contain. */
+/* NESTING_ANSI: in $'..'. NESTING_NUMBER: in arithmetic. NESTING_COMMENT: in a comment, which ends at a newline; a
+ * value there must not contain a newline. */
 enum nesting_place {
     NESTING_PLAIN,
     NESTING_SINGLE,
@@ -36,7 +36,8 @@ struct nesting_level {
     enum nesting_kind kind;
     enum nesting_place quotes;
     bool within_double;
-    unsigned parentheses; /* number of open parentheses in this level; in NESTING_BRACKETS also of brackets */
+    /* number of open parentheses at this level; for NESTING_BRACKETS, open brackets count as well */
+    unsigned parentheses;
     enum nesting_case of_case;
 };
 

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A killed orphan takes a moment to end, and its children then become orphans of this process. So the search for
- * orphans is repeated after PAUSE_NS, until it finds no orphan or PATIENCE_NS have passed. */
+/* A killed orphan takes some time to end. After that, its children become orphans of this process. So the search for
+ * orphans is repeated every PAUSE_NS. It ends when no orphan is found, or after PATIENCE_NS. */
 #define PAUSE_NS    1000000
 #define PATIENCE_NS 2000000000u
 

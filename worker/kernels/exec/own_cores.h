@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Cores that one task has to itself, among all tasks of all runs on this machine.
+/* Cores that belong to one task alone, among all tasks of all runs on this machine.
  *
- * To take a core, a worker binds a socket to a name made of the core's number. The name is abstract: there is no file,
- * and the name is free again after the process has ended in any way. So no two tasks get the same core, even if they
- * belong to different runs on the machine. A task that gets no core is not bound, and the system chooses its cores. */
+ * To take a core, a worker binds a socket to a name that contains the core's number. The name is abstract: there is no
+ * file, and the system frees the name when the process ends in any way. So no two tasks get the same core, even if they
+ * belong to different runs on the machine. If a task gets no core, it is not bound, and the system chooses its
+ * cores. */
 #pragma once
 
 #include "common/os/cores.h"
@@ -25,8 +26,8 @@ struct own_cores {
 void own_cores_init(struct own_cores *cores, bool any_core);
 void own_cores_fini(struct own_cores *cores);
 
-/* Takes `wanted` > 0 free cores: the first cores from number `skip` on, then those before number `skip`. Returns false,
- * and takes no core, if fewer are free. */
+/* Takes `wanted` > 0 free cores. First tries the cores from number `skip` on, then those before it. If fewer than
+ * `wanted` cores are free, takes none and returns false. */
 bool own_cores_take(struct own_cores *cores, uint64_t wanted, unsigned skip);
 
 void own_cores_release(struct own_cores *cores);

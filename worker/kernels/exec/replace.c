@@ -57,7 +57,8 @@ struct replacement replacement_read(const char *text, size_t length, const struc
     size_t ending;
     if (length == 0)
         return found;
-    /* First look for the whole name, because a column's name may end with characters that otherwise select a part. */
+    /* First looks for a column with the whole name. Such a name may end with characters that would otherwise select a
+     * part. */
     found.field = field_of(text, length, names, fields);
     if (found.field != FIELD_UNKNOWN)
         return found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacement strings as in GNU parallel: {} all fields; {N} field N, counted from the end if N is negative; {name} the
- * field of that column. Each may select a part: {.} without extension, {/} basename, {//} folder, {/.} basename without
- * extension; likewise {N.}, {name/} and so on. */
+/* Replacement strings as in GNU parallel. {}: all fields. {N}: field N; a negative N counts from the end. {name}: the
+ * field of that column. Each of these may select a part of the field. {.}: without extension; {/}: basename; {//}:
+ * folder; {/.}: basename without extension; likewise {N.}, {name/} and so on. */
 #pragma once
 
 #include "worker/kernels/exec/row.h"
@@ -36,7 +36,7 @@ enum {
     FIELD_UNKNOWN = -3, /* neither a number nor the name of a column */
 };
 
-/* Parses the text between the braces. `names`: the columns' names, may be NULL; `fields`: number of fields in the
+/* Parses the text between the braces. `names`: names of the columns; NULL: none. `fields`: number of fields in the
  * row. */
 struct replacement replacement_read(const char *text, size_t length, const struct row *names, unsigned fields);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resources of this node: see resources.h. Each amount is the least that the system, the control groups of this process
- * and Slurm allow. */
+/* Resources of this node: see resources.h. Several sources may limit an amount: the system, the control groups of this
+ * process, and Slurm. The smallest limit counts. */
 #include "worker/kernels/exec/resources.h"
 
 #include "common/os/cores.h"
@@ -16,7 +16,7 @@
 
 #define CONTROL_GROUPS "/sys/fs/cgroup"
 
-/* Reads this process's environment instead of the job's, which knows nothing of this node. */
+/* Reads this process's environment. The job's environment comes from elsewhere, and says nothing about this node. */
 static uint64_t number_of(const char *name)
 {
     const char *text = own_environment_get(name);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The resources of this node that tasks may use: those that the job has on this node, as far as that can be detected.
- * */
+/* The resources of this node that tasks may use. These are the resources that the job has on this node, as far as they
+ * can be detected. */
 #pragma once
 
 #include "worker/kernels/exec/needs.h"
 
 #define RESOURCES_GPUS_MAX 64
 
-/* If these variables are set, they say what the node has, and nothing is detected. Each task gets its own amounts in
- * the same variables. */
+/* These environment variables of the worker say what the node has. If one of them is set, its resource is not detected.
+ * Each task gets its own amounts in variables of the same names. */
 #define RESOURCES_CORES  "HDSS_CORES"
 #define RESOURCES_MEMORY "HDSS_MEMORY"
 #define RESOURCES_GPUS   "HDSS_GPUS"

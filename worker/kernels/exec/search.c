@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds programs: see search.h. This file only lists paths, because only execution shows which path works. */
+/* Finds programs: see search.h. This file only lists paths. Which of them works is found by executing them. */
 #include "worker/kernels/exec/search.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths at which a program may be: its name, or its name in each folder of PATH. */
+/* Lists the paths at which a program may be: the name itself, or the name in each folder of PATH. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,8 +18,8 @@ struct search {
 int search_init(struct search *search, const char *folders);
 void search_fini(struct search *search);
 
-/* The paths to try for `name`, in order, ended by NULL; valid until the next call. Keeps search->found if the previous
- * call had the same name and no folder is relative. */
+/* Returns the paths to try for `name`, in order, ended by NULL; valid until the next call. search->found is kept if the
+ * previous call had the same name and no folder is relative. */
 const char *const *search_paths(struct search *search, const char *name);
 
 /* The first executable file of that name in the folders of $PATH, or NULL; valid until the next call. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts processes: see spawn.h. Code that runs in the child must not take locks or allocate. */
+/* Starts processes: see spawn.h. Code in the child must not take locks or allocate memory. */
 #include "worker/kernels/exec/spawn.h"
 
 #include "common/os/children.h"
@@ -24,8 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The guard tries for five seconds in all: on a busy machine it takes long until the files of a large killed process
- * are closed. */
+/* The guard tries for five seconds in total. If a large process was killed on a busy machine, the system takes long to
+ * close its files. */
 #define CLEAR_TRIES    500
 #define CLEAR_PAUSE_NS 10000000
 
@@ -89,8 +89,8 @@ static void guard_fini(struct guard *guard)
     *guard = (struct guard){.process = -1, .end = -1};
 }
 
-/* `stack`: for the guard's process, which gets a copy of it. On failure returns -1 with errno, and nothing was
- * started. */
+/* `stack`: memory for the stack of the guard's process; that process gets a copy. On failure returns -1 with errno, and
+ * nothing was started. */
 static int guard_init(struct guard *guard, void *stack, size_t stack_bytes)
 {
     *guard = (struct guard){.process = -1, .end = -1};
@@ -148,8 +148,9 @@ void spawner_fini(struct spawner *spawner)
     spawner->stack = NULL;
 }
 
-/* Resets handled and ignored signals to their default action. Before that, drain signals are ignored, which discards a
- * drain signal that was sent to the worker's process group before the child left that group. */
+/* Gives handled and ignored signals their default action again. A drain signal may be pending: it was sent to the
+ * worker's process group while the child was still in that group. So drain signals are ignored first, which discards
+ * the pending one. */
 static void reset_signals(const sigset_t *taken)
 {
     const struct sigaction standard = {.sa_handler = SIG_DFL}, dropped = {.sa_handler = SIG_IGN};
@@ -160,8 +161,8 @@ static void reset_signals(const sigset_t *taken)
             sigaction(signal, &standard, NULL);
 }
 
-/* Uses RLIMIT_DATA, which counts private writable memory. RLIMIT_AS would also count reserved addresses, and Java and
- * CUDA reserve many times what they need. */
+/* Limits private writable memory (RLIMIT_DATA). RLIMIT_AS would also count reserved addresses. Java and CUDA reserve
+ * many times the memory that they use. */
 static void bound_memory(uint64_t bytes)
 {
     struct rlimit limit;
@@ -183,7 +184,7 @@ static void become(const struct spawn *spawn, const char *path)
     }
 }
 
-/* Tries first the path at which the program was found last: trying all folders of PATH takes as long as a short
+/* First tries the path at which the program was found last. Trying all folders of PATH takes as long as a short
  * task. */
 static int become_program(const struct spawn *spawn)
 {
@@ -241,7 +242,8 @@ static void spawn_forget_child(const struct spawner *spawner, pid_t child, int *
         ;
 }
 
-/* All signals are blocked until the child has reset its handlers, because a handler would use the worker's memory. */
+/* All signals are blocked until the child has reset its handlers. A handler in the child would use the worker's
+ * memory. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process)
 {
     struct attempt attempt = {.spawn = spawn, .spawner = spawner, .worker = getpid()};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Starts a foreign program as a direct child of the worker.
  *
- * Until exec the child uses the worker's memory, as with posix_spawn(), so the time to start does not depend on the
- * worker's size. Before exec the child asks to be killed when the worker ends, becomes the leader of a process group
- * (which the guard kills when the worker ends), resets signals, and closes all descriptors except its three. */
+ * Until exec the child uses the worker's memory, as with posix_spawn(). So the time to start does not depend on the
+ * worker's size. Before exec the child does four things. It asks to be killed when the worker ends. It becomes the
+ * leader of a process group; the guard kills this group when the worker ends. It resets signals. It closes all
+ * descriptors except its three. */
 #pragma once
 
 #include <sched.h>
@@ -15,10 +16,10 @@
 
 /* The guard: a process that waits for the end of its worker, and then kills the process group of the running task.
  *
- * A child can ask to be killed with its parent, but if a worker is killed its grandchildren survive. So each worker
- * that runs commands starts one guard. The guard sleeps until a pipe from the worker closes, and finds the process
- * group in shared memory. The task's process writes its group there before it executes the program, so no task is
- * missed, and a task costs only two stores. */
+ * A child can ask to be killed when its parent ends. But the processes that the child has started would survive. So
+ * each worker that runs commands starts one guard. The guard sleeps until a pipe from the worker closes, and finds the
+ * process group in shared memory. The task's process writes its group there before it executes the program, so the
+ * guard misses no task. */
 #define GUARD_PATH_MAX 96
 
 struct guard_order {
@@ -33,8 +34,9 @@ struct guard {
     int end;
 };
 
-/* If the worker is killed, the guard also calls `clear`, until it returns true or some seconds have passed, because the
- * worker's files may still be in use. `clear` must not take locks or allocate. */
+/* Makes the guard also call `clear` if the worker is killed. The guard repeats the call until it returns true or some
+ * seconds have passed, because the worker's files may still be in use. `clear` must not take locks or allocate
+ * memory. */
 void guard_order_clearing(struct guard *guard, bool (*clear)(const char *path), const char *path);
 
 struct spawner {
@@ -52,7 +54,7 @@ void spawner_fini(struct spawner *spawner);
 struct spawn {
     const char *const *paths;
     size_t *found; /* index of the path that worked last; may be NULL */
-    /* the entry before the first one must be free: it is used if /bin/sh must run the program as a script */
+    /* The entry before the first one must be free. It is used if /bin/sh must run the program as a script. */
     char **argv;
     char *const *environment;
     int descriptors[3];     /* become the descriptors 0, 1 and 2 of the program; all must be above 2 */
@@ -64,8 +66,8 @@ struct spawn {
 /* Returns the process ID, or -1 with errno if no path has worked. Sets `*process` to a pidfd or -1. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process);
 
-/* Makes the guard forget the process group. Call it before the group's leader is reaped, because another process may
- * get the group's ID after that. */
+/* Makes the guard forget the process group. Call it before the leader of the group is reaped: after that, another
+ * process may get the group's ID. */
 static inline void spawn_forget(const struct spawner *spawner)
 {
     spawner->guard.order->group = 0;

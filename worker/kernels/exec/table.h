@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table with values for tasks: CSV if its name says so, otherwise TSV. The first line names the columns, or is a row.
+/* A table with values for tasks. It is CSV if its file name says so, otherwise TSV. The first line either names the
+ * columns or is a row.
  *
  * CSV follows RFC 4180, so a quoted field may contain line ends. TSV has neither quotes nor escapes. */
 #pragma once

@@ -20,7 +20,8 @@ static bool tasks_is_name(const char *name, size_t length, const char *wanted)
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
 }
 
-/* True if the name was probably meant to be that of a column. A misspelled name must not become part of the command. */
+/* True if the name was probably meant to be the name of a column. A misspelled name of a column must not become part of
+ * the command. */
 static bool looks_like_column(const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -84,7 +85,7 @@ static int refuse_column(const struct tasks *tasks, const struct replacement *wa
                      head->count);
 }
 
-/* True if the first row has the field, or if rows with more fields may follow. */
+/* True if the first row has the field. Also true if rows may follow that have more fields. */
 static bool is_within_head(const struct tasks *tasks, const char *name, size_t length)
 {
     return (tasks->source.follows && tasks->list.head.count == 1 && !tasks->list.is_named) ||
@@ -162,7 +163,8 @@ static int match_table(struct tasks *tasks, struct error *error)
         source->tasks, lines, source->table, rows);
 }
 
-/* The digest must be the same on all ranks, so for a growing list it covers only the first line. */
+/* The digest must be the same on all ranks. Ranks may see different lengths of a growing list, so its digest covers
+ * only the first line. */
 static void take_list(struct tasks *tasks)
 {
     const struct list *list = &tasks->list;
@@ -344,8 +346,8 @@ static int tasks_complain(const struct tasks *tasks, const struct line *line, co
                      are_lines_rows(tasks) ? tasks->source.list : tasks->source.tasks, line->number, inner->text);
 }
 
-/* Splits the line into words, or passes it to a shell if the line needs a shell. An empty row is an empty shell
- * command. */
+/* Splits the line into words. If the line needs a shell, passes it to a shell instead. An empty row becomes an empty
+ * shell command. */
 static int take_words(struct tasks *tasks, const struct line *line, struct error *error)
 {
     const struct places filled = {tasks_find_place, tasks}, *places = are_lines_rows(tasks) ? NULL : &filled;
@@ -423,8 +425,8 @@ static int check_command(struct tasks *tasks, struct error *error)
     return result;
 }
 
-/* If the tasks have no rows and no file, all have the same command line, and one check is enough. An invalid row that
- * is added to a list later is a failed task. */
+/* Without rows and without a file, all tasks have the same command line, so one check is enough. If rows may be added
+ * later, only the command is checked. A task with an invalid row then fails. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels written in Python: the module hdss-python.so, which is loaded on demand, so that nothing else needs an
- * interpreter. A process has one such kernel, and one thread calls it. Whatever is simpler in Python is in
+/* Kernels written in Python: the module hdss-python.so. It is loaded only if it is needed, so that nothing else needs
+ * an interpreter. A process has one such kernel, and one thread calls it. Whatever is simpler to write in Python is in
  * hdss_python.py, beside this module. */
 #include "worker/kernels/python/module.h"
 #include "common/config/element_type.h"
@@ -79,7 +79,7 @@ static PyObject *python_values_of(const union hdss_value *values)
     return tuple;
 }
 
-/* Copies a text, for the life of the process. Returns NULL with an exception set, or if memory runs out. */
+/* Copies a text; the copy lives as long as the process. Returns NULL with an exception set, or if memory runs out. */
 static const char *python_keep(PyObject *text)
 {
     const char *utf8 = PyUnicode_AsUTF8(text);
@@ -89,7 +89,7 @@ static const char *python_keep(PyObject *text)
 static int python_take_streams(PyObject *endings, struct hdss_loop *loop)
 {
     Py_ssize_t count = PyList_Size(endings);
-    /* If there are too many streams, sets the number just above the limit, so that the loop is refused. */
+    /* If there are too many streams, the number is set just above the limit. The loop is then refused. */
     loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1;
     for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
         if ((loop->stream[s].ending = python_keep(PyList_GetItem(endings, s))) == NULL)
@@ -137,8 +137,8 @@ static int python_describe(const union hdss_value *values, struct hdss_loop *loo
     return result;
 }
 
-/* The loop itself does not grow. For an open job, HDSS calls the user's function with more iterations than it has
- * described. */
+/* A loop in Python does not grow. In an open job, iterations are added in another way: HDSS calls the user's function
+ * for iterations beyond those that the loop has described. */
 static int python_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)iterations, (void)error;
@@ -177,7 +177,8 @@ static int python_run(void *instance, uint64_t first, uint64_t count, void *reco
     return result == 0 ? 0 : python_explain(error);
 }
 
-/* Returns 0; -1 with an exception set; -2 if the output has refused the bytes, with its own error. */
+/* Returns 0 on success. Returns -1 with an exception set; returns -2 if the output has refused the bytes and has noted
+ * its own error. */
 static int put_bytes(struct hdss_output *output, uint64_t iteration, unsigned stream, PyObject *bytes)
 {
     Py_buffer buffer;
@@ -329,7 +330,7 @@ static int become(void)
     return said != NULL ? 0 : -1;
 }
 
-/* Returns the kernel "MODULE.FUNCTION", which lives as long as the process; NULL on failure. */
+/* Returns the kernel "MODULE.FUNCTION", which lives as long as the process. Returns NULL on failure. */
 EXPORT const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
 
 const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX])

@@ -14,7 +14,7 @@ extern PyObject *python_support;
 
 int python_start(char error[HDSS_ERROR_MAX]);
 
-/* Makes one line of the current exception and clears it. Returns -1. */
+/* Writes the current exception as one line to `error`, and clears the exception. Returns -1. */
 int python_explain(char error[HDSS_ERROR_MAX]);
 
 /* Flushes what the user's code has printed. Clears the current exception, so call python_explain() first. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Techniques written in Python: classes of users, with an object for each state. Whatever is simpler in Python is in
- * hdss_python.py: its Technique stands for the class, and its Cutter for an object. */
+/* Techniques written in Python: classes of users, with an object for each state. Whatever is simpler to write in Python
+ * is in hdss_python.py. Its Technique stands for the user's class, and its Cutter for an object of that class. */
 #include "worker/kernels/python/module.h"
 
 #include "hdss/technique.h"
@@ -22,7 +22,8 @@ struct python_technique {
 
 struct python_cutter {
     PyObject *cutter;
-    /* An error of a call that cannot return one; the next call that can return an error returns this one. */
+    /* Some calls cannot return an error. Their error is kept here, and the next call that can return an error returns
+     * it. */
     char failure[HDSS_TECHNIQUE_ERROR_MAX];
 };
 
