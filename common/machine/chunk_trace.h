@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace records: what happens to chunks, as noted by the machines that assign them.
+/* Trace records: what happens to each chunk. The machine that assigns a chunk (the service) writes its records.
  *
- * A service notes each assigned chunk. Later it notes what happened to the chunk's iterations, one record for each part
- * of the chunk: each iteration is in exactly one part, whose kind is one of STORED .. LOST. A part without iterations
- * closes a chunk that gets no further parts. COMPUTED says that the worker has finished the chunk.
+ * CHUNK_ASSIGNED says that a worker got a chunk. Later records say what happened to the iterations of the chunk. Each
+ * of these covers a part of the chunk; its kind is one of CHUNK_STORED .. CHUNK_LOST. Each iteration is in exactly one
+ * part. A part without iterations says that no further parts follow. CHUNK_COMPUTED says that the worker has finished
+ * the chunk.
  *
- * A record goes into the sink's buffer; the sink takes the buffer when it is full. Without a sink nothing is noted. */
+ * Records are written into the buffer of a sink. The sink empties the buffer when it is full. Without a sink there are
+ * no records. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,14 +15,16 @@
 #include <stdint.h>
 
 enum trace_record_kind {
-    /* the technique cut the range for the worker; `figure`: the size that the technique's formula gives */
+    /* the technique cut this range for the worker; `figure`: the chunk size according to the technique's formula */
     CHUNK_CUT = 1,
     CHUNK_ASSIGNED, /* the worker got the chunk; `figure`: when the worker requested it */
-    /* The worker finished the chunk; `figure`: time in the kernel; `wait_ns`: how long the worker was idle before the
-     * chunk. `is_whole`: the whole chunk counts as STORED, without another record. */
+    /* The worker finished the chunk. `figure`: time in the kernel. `wait_ns`: how long the worker was idle before the
+     * chunk. `is_whole`: the whole chunk is stored, and no CHUNK_STORED record follows. */
     CHUNK_COMPUTED,
     CHUNK_STORED,
-    CHUNK_DROPPED, /* the results are not used: another worker's are, or these were only compared, or the disk failed */
+    /* These results do not count as stored: the results of another worker do, or these served only for a comparison, or
+     * the disk failed. */
+    CHUNK_DROPPED,
     CHUNK_RETURNED,
     CHUNK_FAILED,
     CHUNK_UNDONE, /* the worker no longer computes these iterations, because the worker leaves or the loop stops */

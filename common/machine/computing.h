@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that serves and computes: the machine of a supermaster or master combined with the machine of a worker that it
- * serves (--masters-compute). The runtime sees one machine; the worker has the server's rank.
+/* A rank that both serves and computes (--masters-compute): the machine of a supermaster or master, combined with the
+ * machine of a worker that it serves. The runtime sees one machine. The worker has the rank of the server.
  *
- * Messages between the two go through an internal queue, as bytes, and are handled in order in the same step, so they
- * take no time and no MPI. Events of the executor and the core go to the worker, all others to the server. Between two
- * steps the queue is empty, unless the runtime must answer a CUT or GROW first.
+ * The two machines exchange messages, as bytes, through an internal queue. A step delivers all messages of the queue in
+ * order before it ends. The only exception: if the runtime must first answer a CUT or GROW, the rest of the queue waits
+ * for that answer. Events of the executor and the core go to the worker, all others to the server.
  *
- * If the server drops its own worker because that worker sent something invalid, the rank continues without a worker.
- * Without a sink, actions are copied with everything they borrow, because each machine may make several steps. */
+ * If the worker sends something invalid, the server drops it, and the rank continues without a worker. If there is no
+ * sink, actions are stored together with copies of all data that they borrow, because each machine may make several
+ * steps. */
 #pragma once
 
 #include "common/machine/machine.h"

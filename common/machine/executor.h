@@ -6,9 +6,10 @@
  * with dependencies; deploy/simulate/simgrid advances simulated time. A machine (machine.h) decides, an executor
  * computes, and the runtime carries actions to the executor and events to the machine.
  *
- * The life of a chunk: executor_begin(), then executor_advance() until FINISHED. If an event has records, or boundary
- * data that are sent, the runtime later calls executor_sent(), and the executor may then overwrite these data. If their
- * memory can never be reused, the runtime calls executor_abandon() instead. */
+ * A chunk begins with executor_begin(). Then executor_advance() is called until it reports FINISHED. An event may have
+ * data to send: records or boundary data. After these data were sent, the runtime calls executor_sent(), and the
+ * executor may overwrite them. If the memory of the data can never be used again, the runtime calls executor_abandon()
+ * instead. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -26,8 +27,8 @@ struct executor;
 
 /* A member may be NULL only if its comment says so. */
 struct executor_ops {
-    /* Times the probe iterations: see common/machine/probe.h. Returns false if another process times them; the event
-     * PROBED then follows. */
+    /* Times the probe iterations: see common/machine/probe.h. Returns false if another process times them; its result
+     * comes later as the event PROBED. */
     bool (*probe)(struct executor *executor, struct speed *speed);
     void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
     void (*set_mark)(struct executor *executor, uint64_t mark);
@@ -58,12 +59,15 @@ struct executor_ops {
 struct executor {
     const struct executor_ops *ops;
     struct threads figures;
-    bool is_away; /* another process computes and may need this core, so a blocked worker sleeps at once */
+    /* Another process computes, or the kernel waits for other processes. They may need this core, so a blocked worker
+     * sleeps at once. */
+    bool is_away;
     bool is_put_off;
-    /* If another process computes: the CPU on which it computed last, and the CPU on which it must continue, each plus
-     * 1; 0: any CPU. */
+    /* CPUs of the other process that computes for this executor, each plus 1. `ran_on`: where it computed last; 0:
+     * unknown. `begins_on`: where it must continue; 0: anywhere. */
     unsigned ran_on, begins_on;
-    uint64_t spent_ns; /* compute time of that other process, as far as known; 0: the caller measures the time */
+    /* compute time of the other process so far; stays 0 if the caller must measure the time itself */
+    uint64_t spent_ns;
 };
 
 static inline bool executor_is_dependent(const struct executor *executor)
@@ -82,10 +86,11 @@ static inline bool executor_probe(struct executor *executor, struct speed *speed
     return executor->ops->probe(executor, speed);
 }
 
-/* Begins the chunk [first, first + count). MARK is reported after `mark` iterations (0: never). Earlier chunks must be
- * finished, except if the executor has several threads, or a helper, which may have one further chunk. `isolated`: the
- * chunk is computed in a child process; an iteration that ends the child process fails for good. Kernels that wait
- * cannot be isolated, because the descriptor on which they wait is open only in the worker. */
+/* Begins the chunk [first, first + count). The event MARK comes after `mark` iterations; 0: never. All earlier chunks
+ * must be finished, with two exceptions: an executor with several threads may have several chunks, and an executor with
+ * a helper may have two. `isolated`: the chunk is computed in a child process; an iteration that ends the child process
+ * has failed and is not retried. Kernels that wait cannot be isolated, because only the worker has the descriptor on
+ * which they wait. */
 static inline void executor_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
                                   bool isolated)
 {
@@ -104,26 +109,29 @@ static inline void executor_forget(struct executor *executor)
     executor->ops->forget(executor);
 }
 
-/* Gives up and returns iterations that have not begun, from the end of the newest chunk that has some. Their number is
- * the share by recall_share() for one holder and `waiting` others; count 0: all iterations have begun. A chunk that is
- * given up entirely is forgotten. The running chunk keeps at least one iteration, so FINISHED follows. */
+/* Gives up iterations that have not begun, and returns their range. They are at the end of the newest chunk that has
+ * such iterations. Their number is recall_share() for one holder and `waiting` idle workers; count 0: all iterations
+ * have begun. If all iterations of a chunk are given up, the executor forgets the chunk. A running chunk keeps at least
+ * one iteration, so its FINISHED still comes. */
 static inline struct range executor_cut(struct executor *executor, unsigned waiting)
 {
     return executor->ops->cut != NULL ? executor->ops->cut(executor, waiting) : (struct range){0};
 }
 
-/* Ends the running iterations or the probe, and begins nothing more. Gives up and returns all iterations of the oldest
- * chunk that are not done. Once no other process runs any of them, FINISHED follows. If a probe was ended, PROBED
- * follows, and its speed means nothing. Running iterations that cannot be ended are finished. */
+/* Gives up all iterations of the oldest chunk that are not done, and returns their range. Ends these iterations if they
+ * run in another process; iterations that cannot be ended are finished. Nothing more begins. FINISHED comes after the
+ * last of these iterations has stopped. If a probe is running, it is ended, and PROBED comes with a speed that means
+ * nothing. */
 static inline struct range executor_end(struct executor *executor)
 {
     return executor->ops->end != NULL ? executor->ops->end(executor) : executor_cut(executor, RECALL_ALL);
 }
 
-/* Computes for a turn: a few milliseconds, at least one iteration. With TURN_EVENT, `event` is MARK, SLICE,
- * ITERATIONS_FAILED, FINISHED, BOUNDARY_READY in a loop with dependencies, DRY with several threads, PROBED, or FATAL.
- * FATAL comes only once, and nothing is computed after it. Records and boundary data of an event stay untouched until
- * executor_sent(). Sets event->now_ns only if the clock was just read. */
+/* Computes for a turn: a few milliseconds, at least one iteration. If it returns TURN_EVENT, `event` has one of these
+ * types: MARK, SLICE, ITERATIONS_FAILED, FINISHED, PROBED, FATAL. In a loop with dependencies it may also be
+ * BOUNDARY_READY, and with several threads also DRY. FATAL comes only once, and nothing is computed after it. Records
+ * and boundary data of an event are not overwritten before executor_sent(). `event->now_ns` is set only if the clock
+ * was just read. */
 static inline enum turn executor_advance(struct executor *executor, struct event *event)
 {
     enum turn turn = executor->ops->advance(executor, event);
@@ -133,9 +141,9 @@ static inline enum turn executor_advance(struct executor *executor, struct event
     return turn;
 }
 
-/* Pauses the executor so that another job can compute: the executor begins no further iteration. Iterations that have
- * begun are finished; the rest of the running chunks waits. executor_advance() still reports what is done. Returns true
- * if nothing runs any more; otherwise this function must be called again after executor_advance(). */
+/* Pauses the executor so that another job can compute. The executor begins no further iteration; iterations that have
+ * begun are finished. executor_advance() still reports events. Returns true if nothing runs any more. If this function
+ * returns false, it must be called again after executor_advance(). */
 static inline bool executor_put_off(struct executor *executor)
 {
     executor->is_put_off = true;
@@ -149,9 +157,9 @@ static inline void executor_go_on(struct executor *executor)
         executor->ops->go_on(executor);
 }
 
-/* If another process computes, makes that process begin nothing after time `ns` (on the clock of the events), so that
- * no rank has to wake at that time. executor_put_off() must still be called later. The limit is valid until the next
- * call. Returns false if no other process computes. */
+/* Tells the other process that computes for this executor to begin no iteration after time `ns`. So no rank has to wake
+ * at that time. `ns` is on the clock of the events, and is valid until the next call. executor_put_off() must still be
+ * called later. Returns false if no other process computes. */
 static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
 {
     if (executor->ops->stop_at != NULL)
@@ -159,7 +167,7 @@ static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
     return executor->ops->stop_at != NULL && executor->is_away;
 }
 
-/* `otherwise`: the answer for an executor with one chunk at a time, which does not know whether it has a chunk. */
+/* Some executors have one chunk at a time and do not know whether they have one. For these, `otherwise` is returned. */
 static inline bool executor_has_chunk(const struct executor *executor, bool otherwise)
 {
     return executor->ops->has_chunk != NULL ? executor->ops->has_chunk(executor) : otherwise;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The interface of a daemon as a state machine.
  *
- * A daemon is a pure function: an event with its time goes in, an ordered list of actions comes out, and a second pure
- * function returns when the daemon must be woken. These functions read no clock, open nothing and print nothing. A
- * runtime owns the effects: it feeds events, applies the actions in order, and reports their results as events. */
+ * A daemon is a pure function: it gets an event with its time, and returns an ordered list of actions. A second pure
+ * function returns when the daemon must be woken. Neither function reads a clock, opens anything or prints anything.
+ * All effects belong to a runtime: it feeds events, carries out the actions in order, and reports their results as
+ * events. */
 #pragma once
 
 #include "common/util/error.h"
@@ -17,7 +18,7 @@
 
 #define NEVER UINT64_MAX
 
-/* Part of a chunk's results on the way from the message to the disk. The runtime returns the part unchanged. */
+/* Part of a chunk's results on the way from a message to the disk. The runtime hands it back unchanged in STORED. */
 struct part {
     unsigned worker;
     uint32_t chunk;
@@ -33,22 +34,23 @@ static inline bool part_is_unwanted(const struct part *part)
 enum event_type {
     EVENT_START,
     EVENT_MESSAGE,
-    EVENT_STORED, /* result of STORE or COLLECT: `part`; `text`: the error, or NULL; `lost`: see struct event */
+    EVENT_STORED, /* result of STORE or COLLECT; members: `part`, `lost`, and `text` for an error of the disk */
     EVENT_PROBED,
     EVENT_MARK,
-    EVENT_SLICE, /* some results of the running chunk are ready, but not the last ones: `chunk` */
-    /* The next `chunk`.count iterations of the running chunk failed: `text`. Results of earlier iterations have been
-     * sent, and the chunk continues after the failed ones. In a loop with dependencies the failed iterations start at
-     * `chunk`.first and are retried unless `chunk`.final; if final, FINISHED or FATAL follows. */
+    EVENT_SLICE, /* the running chunk has results (`chunk`), but more will follow */
+    /* The next `chunk`.count iterations of the running chunk failed; `text` says why. Results of earlier iterations
+     * were sent already, and the chunk continues after the failed iterations. In a loop with dependencies the failed
+     * iterations begin at `chunk`.first. There they are retried unless `chunk`.final is set; if it is set, FINISHED or
+     * FATAL follows. */
     EVENT_ITERATIONS_FAILED,
-    /* More boundary data of the running chunk are complete: `ready`. Only in a loop with dependencies, and not for the
-     * loop's last chunk. All boundary data are reported before FINISHED. */
+    /* Loops with dependencies: more boundary data of the running chunk are complete (`ready`). Does not come for the
+     * loop's last chunk. FINISHED comes after all boundary data. */
     EVENT_BOUNDARY_READY,
-    /* Result of CUT, before any other event: `cut`, the end of a chunk, will not be computed. Count 0: all iterations
-     * have begun. */
+    /* Result of CUT; it comes before any other event. `cut`: the iterations at the end of a chunk that will not be
+     * computed. Count 0: nothing was given up, because all iterations have begun. */
     EVENT_CUT,
-    /* Result of STEAL, and of a SEND of RECALL to a worker of this node: `stolen` was taken from rank `from`. The
-     * worker that lost the iterations gets the event too, before any other event. */
+    /* Result of STEAL, or of a SEND of RECALL to a worker of this node. `stolen`: the iterations that were taken from
+     * rank `from`. The worker that lost them gets this event, too, before any other event. */
     EVENT_STOLEN,
     EVENT_DRY,
     EVENT_FINISHED,
@@ -60,15 +62,15 @@ enum event_type {
     EVENT_MORE,
     EVENT_JOINED,    /* a master with its workers was added to the topology */
     EVENT_LEAVING,   /* joined master `from` must leave with its workers; `now`: see DRAIN */
-    EVENT_RANK_LOST, /* rank `from` is dead; at most once per rank, after everything that arrived from it */
+    EVENT_RANK_LOST, /* rank `from` is dead; comes at most once per rank, after all messages from it */
 };
 
 struct chunk_event {
     uint64_t done;
     uint64_t compute_ns;
     uint64_t count; /* SLICE and FINISHED: iterations with results; ITERATIONS_FAILED: failed iterations */
-    /* FINISHED with one thread: first iteration of the chunk. ITERATIONS_FAILED with dependencies: first failed
-     * iteration. */
+    /* FINISHED: first iteration of the chunk, set only with one thread. ITERATIONS_FAILED: first failed iteration, set
+     * only in a loop with dependencies. */
     uint64_t first;
     bool final;
     bool died;
@@ -76,9 +78,10 @@ struct chunk_event {
     bool has_failed;
     const void *data; /* records of the results; borrowed until sent; NULL if there are no records to send */
     uint64_t bytes;
-    uint64_t began_ns;   /* FINISHED: when the chunk's first iteration began; 0: unknown */
-    double deviation_ns; /* FINISHED, if the spread is wanted: standard deviation of the time of one iteration */
-    uint32_t samples;    /* number of timed pieces of the chunk; if it is below 2, the deviation is 0 */
+    uint64_t began_ns; /* FINISHED: when the chunk's first iteration began; 0: unknown */
+    /* FINISHED: standard deviation of the time of one iteration, if the machine asked for the spread */
+    double deviation_ns;
+    uint32_t samples; /* number of timed pieces of the chunk; if it is below 2, the deviation is 0 */
 };
 
 /* Divides the `unbegun` iterations of `holders` workers evenly among these workers and `waiting` idle workers. Returns
@@ -91,8 +94,8 @@ static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned
     return (uint64_t)((all + workers - 1) / workers);
 }
 
-/* Iterations taken from the end of the running chunk, whose number is `chunk`. Count 0: nothing is left to take. Chunk
- * 0: the number of the running chunk is unknown. */
+/* Iterations taken from the end of the running chunk. Count 0: nothing is left to take. `chunk`: number of the running
+ * chunk; 0: unknown. */
 struct stolen {
     struct range range;
     uint32_t chunk;
@@ -106,8 +109,8 @@ struct growth {
 
 struct boundary_ready {
     uint64_t boundary_at;
-    /* Data of the whole boundary, at the same address in each event of the chunk; only the first `bytes` are complete.
-     * Borrowed until RELEASE or REUSE of the boundary, and by a SEND until the message is sent. */
+    /* Data of the whole boundary, of which only the first `bytes` are complete. The address is the same in all events
+     * of a chunk. The data are borrowed until RELEASE or REUSE; a SEND borrows them until its message is sent. */
     const void *data;
     uint64_t bytes;
 };
@@ -117,8 +120,8 @@ struct event {
     /* monotonic, one clock for all events of a machine; the time of a message may be some 300 ns old */
     uint64_t now_ns;
     unsigned from; /* set for MESSAGE, STOLEN, LEAVING and RANK_LOST */
-    /* STORED: true if the part is not stored because its sender is dead; if false, `text` is an error of the disk, or
-     * NULL */
+    /* STORED: true if the part was not stored because its sender is dead. If it is false, a `text` that is not NULL is
+     * an error of the disk. */
     bool lost;
     const char *text;
     union {
@@ -144,42 +147,46 @@ enum turn {
 enum action_type {
     ACTION_SEND,
     ACTION_PROBE,
-    /* Begin the chunk `run`. With threads or a helper, other chunks may still run; events then refer to the oldest
-     * chunk. */
+    /* Begin the chunk `run`. If the executor has threads or a helper, other chunks may still run; events then refer to
+     * the oldest chunk. */
     ACTION_RUN,
-    /* Give up iterations that have not begun, from the end of the newest chunk that has some; their number is the share
-     * by recall_share() for `cut.waiting`. With `cut.now`: give up all iterations of the oldest chunk that are not
-     * done, and end those that run in other processes. EVENT_CUT follows before any other event. Once no iteration of
-     * that chunk runs any more, its FINISHED follows, even if all of its iterations were given up. */
+    /* Give up iterations that have not begun, from the end of the newest chunk that has such iterations. Their number
+     * is recall_share() for one holder and `cut.waiting` idle workers. If `cut.now` is set: give up all iterations of
+     * the oldest chunk that are not done, and end those that run in other processes. EVENT_CUT comes before any other
+     * event. After the last running iteration of the chunk its FINISHED comes, even if all of its iterations were given
+     * up. */
     ACTION_CUT,
     /* Take iterations that have not begun from the running chunk of rank `steal.to`, a worker of this node, for
-     * `steal.waiting` workers. EVENT_STOLEN follows. A SEND of RECALL first does the same; if it takes something, no
-     * message is sent. */
+     * `steal.waiting` idle workers. EVENT_STOLEN follows. A SEND of RECALL first tries the same, and sends its message
+     * only if nothing could be taken. */
     ACTION_STEAL,
     ACTION_FORGET,
     ACTION_MARK,
     ACTION_STORE, /* write store.data, which is valid during this step only */
     /* Receive the data message of store.bytes from rank store.from and write it; discard it if part_is_unwanted(). */
     ACTION_COLLECT,
-    /* Record how many workers (`deaths`) and child processes (`failures`) died at iterations; FATAL on failure. */
+    /* Record how many workers (`deaths`) and child processes (`failures`) died while they computed certain iterations.
+     * If that fails, FATAL follows. */
     ACTION_DEATHS,
     ACTION_POINT,
     ACTION_JOURNAL,
-    /* Sync stored results. On failure the following SEND, which would report them, is omitted; FATAL follows. */
+    /* Sync stored results. If that fails, the next SEND is omitted, because it would report these results, and FATAL
+     * follows. */
     ACTION_SYNC,
-    /* Boundary data for the chunk at `boundary.first`: they are in memory, or arrive as a data message. These actions
-     * may come before the RUN of the chunk. The data for one chunk come in ascending order. */
+    /* Boundary data for the chunk at `boundary.first`. They are either in memory or come as a data message. This action
+     * may come before the RUN of that chunk. The actions for one chunk come in ascending order of `boundary.offset`. */
     ACTION_BOUNDARY,
-    /* The next chunk uses the boundary data of the chunk that ended at `boundary_at` in place: the data are complete,
-     * the RUN of the next chunk is the next action, and no RELEASE follows. */
+    /* Let the next chunk use in place the boundary data of the chunk that ended at `boundary_at`. These data are
+     * complete. The next action is the RUN of that next chunk. No RELEASE of these data follows. */
     ACTION_REUSE,
-    ACTION_RELEASE, /* Only unfinished SENDs still need the boundary data of the chunk that ended at `boundary_at`. */
-    /* Check how many iterations the growing loop has: EVENT_GROWN or FATAL follows before any other event. */
+    /* The boundary data of the chunk that ended at `boundary_at` are not needed any more, except by SENDs under way. */
+    ACTION_RELEASE,
+    /* Ask how many iterations a growing loop has by now. EVENT_GROWN or FATAL comes before any other event. */
     ACTION_GROW,
-    /* Declare rank `drop.rank` lost because it sent something invalid: EVENT_RANK_LOST follows, and nothing more is
+    /* Declare rank `drop.rank` lost because it sent something invalid. EVENT_RANK_LOST follows, and nothing more is
      * sent to that rank. If that rank is the supermaster, this rank ends. */
     ACTION_DROP,
-    ACTION_TAKEN, /* the data `taken` of an executor's event are no longer needed, and no SEND borrows them */
+    ACTION_TAKEN, /* the executor may reuse the memory `taken`, the data of one of its events: no SEND borrows them */
     ACTION_EXIT,
 };
 
@@ -262,7 +269,8 @@ struct actions {
     const struct action_sink *sink; /* borrowed; NULL: actions are collected in `items` */
     size_t length, capacity;
     uint64_t messages, bytes;
-    /* Chunks that this step has cut (`calculations`) and assigned (`assignments`), for --inject-delay. */
+    /* How many chunks this step has cut (`calculations`) and assigned (`assignments`): --inject-delay needs these
+     * counts. */
     unsigned calculations;
     unsigned assignments;
     bool out_of_memory;

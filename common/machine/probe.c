@@ -17,8 +17,8 @@ static uint64_t part_of(uint64_t numerator, uint64_t count)
     return (uint64_t)((unsigned __int128)numerator * count >> 64);
 }
 
-/* Returns the position of probe iteration k in the loop, as a fraction times 2^64: the van der Corput sequence, which
- * spreads any number of iterations evenly. */
+/* Returns the position of probe iteration k in the loop, as a fraction times 2^64. The positions are the van der Corput
+ * sequence, so any number of first iterations is spread evenly over the loop. */
 static uint64_t place(uint64_t k)
 {
     uint64_t reversed = 0;

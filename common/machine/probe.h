@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The measurements of a worker before its first chunk, without clocks and kernels: which iterations are probed, when
- * the probe ends, and its result.
+/* The measurements that a worker makes before its first chunk: which iterations it times, when it stops, and the
+ * result. No clock is read here, and no kernel is called.
  *
- * The probe iterations are spread over the loop and are the same for all workers. They are timed in levels, each with
- * twice as many iterations as the level before, until a level takes PROBE_NS: these times give the speed of the worker.
- * Iterations that are long compared with reading a clock are also timed one by one, for their mean, their deviation and
- * a coarse profile of the loop. If the iterations are short, some of them are timed again one by one afterwards
+ * The probe iterations are spread over the loop, and all workers time the same ones. The total time is noted after 1,
+ * 2, 4, 8 .. iterations; each of these times is a level. The probe ends after a level whose total time is at least
+ * PROBE_NS. The levels give the speed of the worker.
+ *
+ * If iterations take long compared with a clock reading, each is also timed alone. This gives their mean, their
+ * deviation and a coarse profile of the loop. If iterations are short, some of them are timed alone afterwards
  * (probe_wants_singles()). */
 #pragma once
 
@@ -16,15 +18,16 @@
 #include <stdbool.h>
 
 #define PROBE_NS 4000000u
-/* Used instead of PROBE_NS, in wall-clock time, for iterations that sleep: a sleep may end a few milliseconds late. */
+/* Replaces PROBE_NS if iterations sleep; in wall-clock time. It is longer because a sleep may end some milliseconds
+ * late. */
 #define PROBE_SLEEPING_NS 20000000u
-/* Shorter iterations are not timed one by one within a level: reading the core's clock takes some 300 ns. */
+/* Iterations shorter than this are not timed alone within a level: reading the core's clock takes some 300 ns. */
 #define PROBE_SHORT_NS 30000.0
-/* How many short iterations are timed again one by one: enough to know the deviation to 10 %, and few enough to take a
- * few milliseconds at most. */
+/* How many short iterations are timed alone. This many give the deviation to 10 %, and take a few milliseconds at
+ * most. */
 #define PROBE_SINGLES 64
-/* The ratio swr is the shortest over the longest time of the first PROBE_SWR iterations. The technique pls times five
- * iterations for it ([DCA], eq 13). */
+/* The ratio swr is the shortest divided by the longest time of the first PROBE_SWR iterations that are timed alone. The
+ * technique pls defines it for five iterations ([DCA], eq 13). */
 #define PROBE_SWR 5
 /* Lower bound of the ratio swr; the value 0 means that the worker does not know it. */
 #define PROBE_SWR_MIN 1e-9
@@ -58,8 +61,8 @@ void probe_add(struct probe *probe, uint64_t count, uint64_t elapsed_ns);
 
 void probe_add_single(struct probe *probe, uint64_t k, double elapsed_ns);
 
-/* Returns how many iterations to time again one by one, beginning with the first. Returns 0 unless most iterations were
- * too short to be timed one by one; otherwise it discards all times of single iterations so far. */
+/* Returns how many probe iterations, from the first one on, must still be timed alone. Returns 0 if at least half of
+ * all probe iterations were timed alone already. Otherwise it discards the times of those that were. */
 uint64_t probe_wants_singles(struct probe *probe);
 
 /* Fills `speed` except `worker` and `round_trip_ns`, which the caller sets. */
@@ -74,7 +77,7 @@ struct speed_levels {
 
 struct speed_levels speed_levels_of(const struct speed *speed);
 
-/* Fills mean_s[workers] with the seconds per iteration of each worker. Compares each worker, at its own last level,
- * with the worker that has most levels. So a disturbed worker with few levels does not reduce the precision of the
- * others. */
+/* Fills mean_s[workers] with the seconds per iteration of each worker. The worker with most levels is the reference.
+ * Each worker is compared with the reference at the worker's own last level. So a disturbed worker with few levels does
+ * not make the other results less precise. */
 void probe_compare(const struct speed_levels *levels, unsigned workers, double *mean_s);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The running chunk of a worker, in memory that all ranks of a node share. While the kernel is in an iteration, the
- * rank that serves the worker takes iterations that have not begun from the end of the chunk, without the worker's
- * help.
+/* The running chunk of a worker, in memory that all ranks of a node share. The rank that serves the worker can take
+ * iterations that have not begun from the end of the chunk. The worker need not help: it may be in the middle of an
+ * iteration.
  *
- * The worker opens the span before a call of the kernel, and claims the iterations of each further call; both sides
- * change one word by compare-and-swap. The word has three fields: the number of the opening, so that nothing is taken
- * from another chunk; how many iterations have begun; and where the chunk ends. The other members are set when the span
- * is opened: their values are valid if the word has not changed since they were read. A closed span still has the
- * number of the latest chunk. */
+ * The worker opens the span before it calls the kernel. Before each further call it claims the iterations of that call.
+ * Worker and server change only one word, by compare-and-swap. A number in the word changes with each span_open(), so
+ * the server cannot take iterations from a later chunk. The other members are set when the span is opened. They are
+ * valid if the word has not changed since they were read. A closed span still has the number of its last chunk. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -17,8 +16,8 @@
 #include <stdint.h>
 
 struct span {
-    /* Three packed fields: a number that changes with each span_open(), how many iterations have begun, and how many
-     * the chunk has. Both counts are in units of `unit` iterations. 0: the span is closed. */
+    /* Three packed fields: the number of the last span_open(), how many iterations have begun, and how many the chunk
+     * has. The last two are in units of `unit` iterations. The whole word is 0 if the span is closed. */
     _Alignas(64) _Atomic uint64_t word;
     _Atomic uint64_t first, count, unit;
     _Atomic uint32_t chunk; /* number of the latest chunk; 0: unknown to the server */
@@ -32,18 +31,18 @@ static inline void span_note_chunk(struct span *span, uint32_t chunk)
     atomic_store_explicit(&span->chunk, chunk, memory_order_relaxed);
 }
 
-/* Lets rank `server` take iterations of the chunk, of which `begun` >= 1 have begun. `chunk`: the number by which the
- * server knows it. Returns false if nothing is left to take. */
+/* Lets rank `server` take iterations of the chunk. `begun`: how many have begun, at least 1. `chunk`: the server's
+ * number of the chunk. Returns false, and leaves the span closed, if nothing can be taken. */
 bool span_open(struct span *span, unsigned server, uint32_t chunk, uint64_t first, uint64_t count, uint64_t begun);
 
-/* Claims the first `begun` iterations of the chunk for the worker, or fewer if the rest was taken. Returns how many
- * iterations the chunk has now. */
+/* Notes that the first `begun` iterations of the chunk have begun, except those that the server has taken. Returns how
+ * many iterations the chunk still has. */
 uint64_t span_claim(struct span *span, uint64_t begun);
 
-/* Returns how many iterations the chunk has. Nothing more can be taken. */
+/* Returns how many iterations the chunk still has. After this call the server can take no iteration. */
 uint64_t span_close(struct span *span);
 
-/* Takes the share by recall_share() for `waiting` workers. Returns false if rank `server` can take nothing, because the
- * worker computes nothing or has begun all iterations of its chunk; `stolen` then only has the number of the latest
- * chunk. */
+/* Takes iterations for `waiting` idle workers; recall_share() gives their number. Returns false if rank `server` can
+ * take nothing, because the worker computes nothing or all iterations of its chunk have begun. Then `stolen` has only
+ * the number of the last chunk. */
 bool span_steal(struct span *span, unsigned server, unsigned waiting, struct stolen *stolen);

@@ -131,8 +131,8 @@ void stride_want(struct stride *stride, struct stride_share *share)
     share->has_chunk = true;
 }
 
-/* The floor of a priority rises with the mean pass of those of its jobs that have a chunk, including the charged job.
- * If short jobs come and go within a turn, the floor thus follows the jobs that stay. */
+/* The floor of a priority rises with the mean pass of its jobs that have a chunk; the charged job always counts as one
+ * of them. So the floor follows the jobs that stay, even if short jobs come and go within a turn. */
 void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns)
 {
     share->pass += ns * STRIDE_PASS_SCALE / share->weight;

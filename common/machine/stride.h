@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Stride scheduling: decides which of several jobs computes next on a rank. Pure: times are parameters.
  *
- * Each job has a pass, its used time divided by its weight. The job with the least pass is next. If a job has nothing
- * to compute in its turn, it later continues at the pass of the others: unused time is not saved. While a job has a
- * chunk on this rank, no job of lower priority computes.
+ * Each job has a pass, its used time divided by its weight. The job with the least pass is next. A job that had nothing
+ * to compute does not save up unused time: when it continues, its pass is raised to the floor of its priority. While a
+ * job has a chunk on this rank, no job of lower priority computes.
  *
  * A job keeps the core until it has nothing to compute, or until two things are true: the job has had the core for
  * `keeps_ns`, and another job with a chunk has a lower pass. So jobs do not alternate more often than every `keeps_ns`,
  * even if their computations are short.
  *
- *     stride_begin()      begins a round: each job may have one turn
- *     stride_next()       returns the next job that may compute; NULL: the round is over
- *     stride_charge()     the job has computed
- *     stride_hold()       the job's helper computes, and no other job may
- *     stride_pass()       the job had nothing to compute */
+ * stride_begin() begins a round, in which each job may have one turn. stride_next() returns the next job that may
+ * compute, or NULL if the round is over. The caller then says what the job did: stride_charge() if it has computed,
+ * stride_hold() if its helper computes (no other job may compute then), stride_pass() if it had nothing to compute. */
 #pragma once
 
 #include <stdbool.h>

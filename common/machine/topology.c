@@ -182,7 +182,7 @@ static void topology_list_members(struct topology *topology, const struct hello 
     }
 }
 
-/* A heap: the master with the fewest workers first; of equal masters, the lowest. */
+/* A heap of masters. The first one has the fewest workers; of masters with equally many, the lowest is first. */
 struct queue {
     const unsigned *load;
     unsigned *masters;
@@ -268,8 +268,8 @@ static void deal_to_themselves(struct topology *topology, unsigned *load)
     }
 }
 
-/* Assigns each worker to a master, first within nodes. Each worker without a master on its node then goes to the master
- * with the fewest workers. */
+/* Assigns each worker to a master. With TOPOLOGY_BY_NODE, workers first go to masters of their own nodes. Each worker
+ * that is still without a master goes to the master with the fewest workers. */
 static int deal(struct topology *topology, const struct hello *hellos, const unsigned *number, unsigned grouping,
                 unsigned *load)
 {
@@ -355,8 +355,8 @@ static int topology_make_room(struct topology *topology, unsigned masters, unsig
     return complete ? 0 : -1;
 }
 
-/* Returns the number of the node that `node_rank` identifies, or a new number. The ranks in `node_rank` rise with the
- * numbers. */
+/* Returns the number of the node that `node_rank` identifies, or a new number. topology->node_rank is in ascending
+ * order. */
 static unsigned find_node(const struct topology *topology, unsigned node_rank)
 {
     unsigned node = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line-up of a launch, checked, and the assignment of its workers to masters. */
+/* The ranks of a launch with their roles and nodes, and which master serves which worker. */
 #pragma once
 
 #include "common/util/error.h"
@@ -9,8 +9,8 @@
 
 #define NO_RANK UINT32_MAX
 
-/* Workers and masters also have indices, counted from 0 in the order of their ranks. The workers of a master are
- * adjacent in `served`. Each array has an entry for each master, worker or node. */
+/* Each array has an element for each master, each worker or each node. Masters and workers are counted from 0 in the
+ * order of their ranks. The workers of a master are adjacent in `served`. */
 struct topology {
     unsigned ranks;
     unsigned supermaster;
@@ -26,9 +26,9 @@ struct topology {
     unsigned *served_first; /* [masters + 1] start of a master's workers in `served` */
 };
 
-/* Checks the hellos (one per rank, in order): versions, roles, counts. Returns EXIT_STATUS_DONE; or EXIT_STATUS_USAGE
- * with an error; or the status in a rank's hello, without an error, because that rank has printed it. HELLO_STATUS_HELP
- * is returned unchanged. */
+/* Checks the hellos (one per rank, in order): versions, roles, counts. If a rank has reported a status in its hello,
+ * returns that status without an error, because that rank has printed the reason. Otherwise returns EXIT_STATUS_DONE,
+ * or EXIT_STATUS_USAGE with an error. HELLO_STATUS_HELP is returned unchanged. */
 int topology_check(const struct hello *hellos, unsigned ranks, struct error *error);
 
 enum topology_grouping {
@@ -37,8 +37,8 @@ enum topology_grouping {
     TOPOLOGY_MASTERS_COMPUTE = 2,
 };
 
-/* Builds the topology for hellos that topology_check() accepted; `grouping`: a set of enum topology_grouping. Workers
- * that the grouping does not assign are divided evenly. */
+/* Builds the topology from hellos that topology_check() has accepted. `grouping`: a set of enum topology_grouping.
+ * Workers that are not assigned by it are divided evenly among the masters. */
 int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, unsigned grouping);
 void topology_fini(struct topology *topology);
 
@@ -46,11 +46,11 @@ int topology_check_workers(const struct topology *topology, bool listens, struct
 
 int topology_copy(struct topology *copy, const struct topology *topology);
 
-/* Appends a pod, not in the central topology: master `first_rank`, above all present ranks, and its workers, `count`
- * ranks in all. `node_rank` identifies the node of the pod: it is the first rank of the launch on that node. If the
- * launch has no rank there, it is the first rank of the first pod there; that pod may have left, or may never have been
- * in this topology. Existing ranks and indices do not change. -1: out of memory; the topology is unchanged except for
- * its capacity. */
+/* Appends a pod: a master with rank `first_rank` and its workers, `count` ranks in all. `first_rank` must be above all
+ * present ranks, and the topology must not be central. `node_rank` identifies the pod's node. It is the first rank of
+ * the launch on that node. If the launch has none there, it is the first rank of the first pod there. That pod may have
+ * left, or may never have been in this topology. Existing ranks and indices do not change. Returns -1 if memory runs
+ * out; the topology is then unchanged except for its capacity. */
 int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned node_rank);
 
 int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count);
@@ -68,8 +68,8 @@ static inline unsigned topology_count(const struct topology *topology, unsigned 
 /* `ranks` has room for topology_count(). It is filled in ascending order. */
 void topology_served_ranks(const struct topology *topology, unsigned m, unsigned *ranks);
 
-/* The supermaster serves all workers itself. False if there are no workers, because workers that join later have
- * masters. */
+/* True if the supermaster serves all workers itself. False if there are no workers yet, because workers that join later
+ * have masters. */
 static inline bool topology_is_central(const struct topology *topology)
 {
     return topology->masters == 0 && topology->workers > 0;
@@ -84,7 +84,8 @@ bool topology_does_both(const struct topology *topology, unsigned rank);
 
 bool topology_has_joined(const struct topology *topology, unsigned rank);
 
-/* These return the index of a rank among the masters or workers, or their number if it is not among them. */
+/* These two return the index of a rank among the masters or workers. For any other rank they return the number of
+ * masters or workers. */
 unsigned topology_master(const struct topology *topology, unsigned rank);
 unsigned topology_worker(const struct topology *topology, unsigned rank);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss alloc: prints the command line by which a batch system starts a pod of a set. The user submits that command
- * line. */
+/* hdss alloc: prints a command line, which the user submits to a batch system. The batch job then starts a pod of a
+ * set. */
 #include "common/os/modules.h"
 #include "common/stream/ticket.h"
 #include "common/util/text.h"

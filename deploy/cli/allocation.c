@@ -185,7 +185,7 @@ static unsigned allocation_ranks_on(const struct hosts *hosts, const char *name)
     return 0;
 }
 
-/* A count of Slurm cannot be 0, so a node without ranks counts as 1; its cores are not used. */
+/* Slurm accepts no count of 0, so a node without ranks is listed with 1. No rank is started there. */
 char *allocation_tasks(const struct hosts *hosts)
 {
     struct hosts nodes = {0};

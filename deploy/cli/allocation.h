@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Adds the job's nodes with their cores, in the job's order. Outside of a batch job it adds nothing. Fails if a
- * variable, or the file that it names, is malformed. */
+/* Adds the nodes of the batch job with their cores, in the job's order. If there is no batch job, adds nothing. Fails
+ * if a variable, or the file that it names, is malformed. */
 int allocation_read(struct hosts *hosts, struct error *error);
 
 bool allocation_is_there(void);
@@ -23,6 +23,6 @@ int64_t allocation_seconds_left(void);
 
 #define ALLOCATION_TASKS "SLURM_TASKS_PER_NODE"
 
-/* In a Slurm job, returns a value for ALLOCATION_TASKS with which Open MPI's mpirun accepts host->ranks ranks on each
- * host; the caller frees it. Returns NULL in other jobs, or if memory runs out. */
+/* In a Slurm job: returns a value for the variable ALLOCATION_TASKS. With it Open MPI's mpirun accepts host->ranks
+ * ranks on each host. The caller frees the value. Returns NULL in other jobs, or if memory runs out. */
 char *allocation_tasks(const struct hosts *hosts);

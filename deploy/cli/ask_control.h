@@ -16,9 +16,9 @@ enum listed {
     LISTED_ALL,   /* jobs of runs, and all jobs of sets */
 };
 
-/* Lists the jobs of this user's runs and sets on this machine, ordered by name. A run that does not answer has no JSON.
- * If `sets` is not NULL, appends an object for each set: the set's answer, and how many jobs it has. Returns -1 if
- * memory runs out. */
+/* Lists the jobs of this user's runs and sets on this machine, ordered by name. A run that does not answer is listed
+ * without JSON. If `sets` is not NULL, an object for each set is appended to it: the answer of the set, and how many
+ * jobs the set has. Returns -1 if memory runs out. */
 int control_list_jobs(struct job_list *list, enum listed listed, json_t *sets);
 
 /* Lists the jobs of one set, in the order of the set. Fails if the set does not answer. */

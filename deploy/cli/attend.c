@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Watches a job: see attend.h. One connection has a request that the set answers as soon as the job changes; a
- * second one polls progress and output. */
+/* Watches a job: see attend.h. There are two connections to the set. On the first one a request waits until the job
+ * changes. The second one polls progress and output. */
 #include "deploy/cli/attend.h"
 
 #include "common/control/route.h"
@@ -25,9 +25,10 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000
-/* A request waits at most this long for a change; then it is repeated. */
+/* A request waits at most this long for a change. After that it is sent again. */
 #define WAIT_S 25
-/* How often to look at the job: with a progress line, and without one. Output is requested at most every PRINTED_MS. */
+/* How often progress is polled: every LOOK_MS if a progress line is shown, otherwise every REST_MS. Output is requested
+ * at most every PRINTED_MS. */
 #define LOOK_MS      200
 #define REST_MS      10000
 #define PRINTED_MS   1000

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Watches a job of a set until it ends. It shows progress and output as a run does; signals cancel the job. */
+/* Watches a job of a set until it ends. Shows progress and output in the same way as for a run. Signals cancel the
+ * job. */
 #pragma once
 
 #include "common/config/job.h"
@@ -17,8 +18,8 @@ struct attended {
     bool leaves;
     bool silent;
     int signals;
-    /* Callbacks of a caller that prints the job's output itself; NULL: none. The first request to end, from a callback
-     * or by a signal, drains the job; the second one cancels it. */
+    /* Callbacks of a caller that prints the job's output itself; NULL: there is no such caller. A callback or a signal
+     * may ask to end the job. The first request drains it, the second one cancels it. */
     const struct launch_side *side;
 };
 
@@ -29,5 +30,5 @@ int attend_signals(void);
 bool attend_shows_progress(const struct job *as);
 
 /* Waits until the job is over, and returns its exit status. `last` (may be NULL) gets the last known state of the job,
- * which the caller owns, or NULL. `*asked`: a signal has come. */
+ * owned by the caller, or NULL. `*asked` is set if a signal has come. */
 int attend_job(struct control_client *client, const struct attended *attended, json_t **last, bool *asked);

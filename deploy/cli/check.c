@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks before the launch: see check.h.
  *
- * These are the checks that the leading rank makes (common/job/check.h, worker/dca/check.h). The leading rank is the
- * supermaster or, with --dca, the first worker. If it may run on another machine or in another folder, a file name may
- * mean another file there. Then only the options of the job are checked here, and the leading rank checks the rest
- * after its start. */
+ * After its start the leading rank makes the same checks (common/job/check.h, worker/dca/check.h). The leading rank is
+ * the supermaster or, with --dca, the first worker. If that rank may run on another machine or in another folder, a
+ * file name may mean another file there. In that case only the options of the job are checked here. */
 #include "deploy/cli/check.h"
 
 #include "common/config/dca_options.h"

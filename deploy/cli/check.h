@@ -5,9 +5,9 @@
 #include "common/util/error.h"
 #include "deploy/cli/compose.h"
 
-/* Makes all checks that the leading rank will make, with the same code. In a dry run it sets request.shown. The plan
- * must be composed, and is checked only once: after a restart, the leading rank checks what the failed run has left. If
- * the run to be resumed is complete, prints a line and returns CHECK_IS_OVER. */
+/* Makes all checks that the leading rank will make, with the same code. The plan must be composed. In a dry run this
+ * sets request.shown. Must be called only before the first start: after a restart, only the leading rank checks what
+ * the failed run has left. If the run to be resumed is complete, prints a line and returns CHECK_IS_OVER. */
 #define CHECK_IS_OVER 1
 int check_launch_plan(struct launch_plan *launch_plan, struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats for a series of chunks. They are written while the chunks are cut. */
+/* Formats for a series of chunks. Each chunk is written as soon as it is cut. */
 #pragma once
 
 #include "deploy/cli/series.h"

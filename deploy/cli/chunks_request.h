@@ -19,7 +19,7 @@ struct chunks_request {
 
 extern const struct options chunks_options;
 
-/* Parses the command line and checks all but the specs. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1;
+/* Parses the command line and checks it, except the specs. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1.
  * chunks_request_fini() must be called in all cases. */
 int chunks_request_init(struct chunks_request *request, int argc, char **argv, struct error *error);
 void chunks_request_fini(struct chunks_request *request);

@@ -25,7 +25,7 @@ struct command {
     const char *name;
     const char *words;
     const char *summary;
-    /* Gets the command's name as argv[0], prints its error messages, and returns an enum exit_status. */
+    /* Gets the command's name as argv[0]. Prints error messages itself. Returns an enum exit_status. */
     int (*run)(int argc, char **argv);
     void (*grammar)(struct grammar *grammar); /* NULL: the command is a separate program, see outside.h */
 };

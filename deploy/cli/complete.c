@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shell completion: `hdss complete PROGRAM WORD...` completes the last word. Each candidate is a line: the word, a tab,
- * and its description. A line ":files" or ":folders" means that a file or folder is possible; the text after the tab is
- * the part of the word that precedes the file's name.
+ * and its description. Instead of a word, a line may begin with ":files" or ":folders": the shell then completes names
+ * of files or folders. The text after its tab is the part of the last word that precedes the file's name.
  *
  * Candidates come from the option tables. Only built-in kernels are described: completion loads no user code. */
 #include "deploy/cli/ask_control.h"

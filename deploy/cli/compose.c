@@ -116,8 +116,8 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* With --masters-compute, the masters count as workers, or the supermaster if there are no masters: subtracts them from
- * the number of workers. */
+/* With --masters-compute, each master is also a worker; without masters, the supermaster is. Subtracts these ranks from
+ * the number of workers to be started. */
 static int count_those_who_do_both(struct launch_plan *launch_plan, struct error *error)
 {
     const unsigned both = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;
@@ -227,8 +227,8 @@ static void compose_add_program_options(const struct launch_plan *launch_plan, s
     free(dealt);
 }
 
-/* Adds ranks that run `program`, on the hosts that are planned for ranks of the kind `rank`. The two kinds differ in a
- * pod, whose master takes the position of the supermaster. */
+/* Adds ranks that run `program`, on the hosts that the plan has for ranks of the kind `rank`. The two kinds differ only
+ * in a pod: its master runs on the host that the plan has for the supermaster. */
 static void add_context(const struct launch_plan *launch_plan, struct argv *line, char paths[PROGRAMS][PATH_MAX],
                         enum program program, enum program rank, unsigned first, unsigned count)
 {
@@ -241,8 +241,8 @@ static void add_context(const struct launch_plan *launch_plan, struct argv *line
         argv_add(line, names[program]);
 }
 
-/* A supermaster on another machine cannot see the terminal of this one, so the progress option is set here. The user's
- * options follow, so that they win. */
+/* The progress option is set here, because a supermaster on another machine cannot see this terminal. The user's
+ * options come after it, so they win. */
 static void add_job(const struct launch_plan *launch_plan, struct argv *line)
 {
     static const char *const quiet[] = {"--progress", "never", "--summary", "none"};

@@ -14,8 +14,8 @@ struct control_answer {
     size_t length;
 };
 
-/* Size of the answer that begins with these bytes: more than `length` if the head of the answer is incomplete, SIZE_MAX
- * if the answer states no length and ends when the connection is closed. */
+/* Returns the size of the answer that begins with these bytes. If the head of the answer is incomplete, returns more
+ * than `length`. If the answer states no length, it ends when the connection is closed, and this returns SIZE_MAX. */
 size_t control_answer_size(const char *bytes, size_t length);
 
 /* For an HTTP error, returns -1 with the server's text in `error`; `answer` then has only the status. */

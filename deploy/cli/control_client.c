@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to a control socket: see control_client.h. They are HTTP/1.1, one at a time, and the head of an answer
- * gives its length. libevent has an HTTP client, but before version 2.2 not for Unix sockets. */
+/* Requests to a control socket: see control_client.h. The requests are HTTP/1.1, one at a time. The head of an answer
+ * gives its length. The HTTP client of libevent is not used, because it supports Unix sockets only from version 2.2
+ * on. */
 #include "deploy/cli/control_client.h"
 
 #include "common/os/clock.h"

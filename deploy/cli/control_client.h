@@ -29,7 +29,7 @@ enum ask_end control_client_send(struct control_client *client, const char *meth
                                  const char *body, int timeout_ms, struct error *error);
 
 /* Receives the answer, which the caller must free in all cases. Sets `error` unless it returns ASK_ANSWERED. After
- * ASK_SILENT it may be called again, to continue. */
+ * ASK_SILENT it may be called again to wait longer. */
 enum ask_end control_client_take(struct control_client *client, int timeout_ms, struct control_answer *answer,
                                  struct error *error);
 

@@ -9,8 +9,9 @@ void curve_begin(struct curve *curve, FILE *file)
     *curve = (struct curve){.file = file};
 }
 
-/* Returns a mask of the bits that are 0 in the first step of the group of `step`. Each of the first 2^bits chunks is a
- * group of its own; after them each doubling of the step has 2^(bits - 1) groups. */
+/* Returns a mask of the low bits that are 0 in the first step of a group. So a step begins a group if (step & mask) is
+ * 0. Each of the first 2^bits chunks is a group of its own. After them each doubling of the step has 2^(bits - 1)
+ * groups. */
 static uint64_t group_mask(uint64_t step, int bits)
 {
     int shift = step >> bits == 0 ? 0 : 64 - __builtin_clzll(step) - bits;
@@ -67,8 +68,8 @@ void curve_take(struct curve *curve, uint64_t size)
     curve->chunks++;
 }
 
-/* Takes the first of `count` chunks of equal size, and then only chunks that begin a group, because the others do not
- * change the line. A chunk that may have a marker begins a group. */
+/* Takes `count` chunks of equal size. Only the first one and those that begin a group are really taken: the others
+ * would not change the line or the markers. */
 void curve_take_equal(struct curve *curve, uint64_t size, uint64_t count)
 {
     for (uint64_t end = curve->chunks + count; curve->chunks < end;) {

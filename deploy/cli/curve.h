@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /* The first 2^CURVE_EXACT_BITS chunks are drawn one by one. After them each doubling of the step has
- * 2^(CURVE_EXACT_BITS - 1) groups, each drawn by its first, least, greatest and last size. A group is narrower than
- * a dot, on linear and on logarithmic axes. */
+ * 2^(CURVE_EXACT_BITS - 1) groups of chunks. Of each group only the first, least, greatest and last size are drawn. A
+ * group is narrower than a dot, on linear and on logarithmic axes. */
 enum { CURVE_EXACT_BITS = 11 };
 #define CURVE_EXACT (1u << CURVE_EXACT_BITS)
 

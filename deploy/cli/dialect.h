@@ -14,12 +14,12 @@ struct dialect {
     /* True if the other ranks survive the loss of a rank. NULL: they never survive it. */
     bool (*survives)(const struct launch_plan *launch_plan);
 
-    /* Fails if the launcher cannot start the plan, whose ranks have been distributed. NULL: the launcher can start
-     * every plan. */
+    /* Fails if the launcher cannot start the plan. The ranks must have been distributed over the hosts. NULL: the
+     * launcher can start every plan. */
     int (*check)(const struct launch_plan *launch_plan, struct error *error);
 
-    /* Adds the options that precede the first program. `hosts`: "NAME:RANKS,...", over which the ranks are
-     * distributed in turn; NULL: this machine. */
+    /* Adds the options that precede the first program. `hosts`: "NAME:RANKS,..."; the ranks are distributed over these
+     * hosts in turn. NULL: all ranks are on this machine. */
     void (*add_options)(const struct launch_plan *launch_plan, const char *hosts, struct argv *line);
 
     /* Adds the options of a program whose ranks are on these hosts, "NAME:RANKS,...". NULL: there are no such
@@ -28,16 +28,16 @@ struct dialect {
 
     void (*set_environment)(const struct launch_plan *launch_plan, variable_setter *set, void *context);
 
-    /* Called in the process that becomes the launcher. Sets what the launcher and its ranks need, but what pods that
-     * are started beside it must not have. NULL: there is nothing to set. */
+    /* Called in the process that becomes the launcher. Sets variables for the launcher and its ranks. Pods, which are
+     * started beside the launcher, do not get these variables. NULL: there is nothing to set. */
     void (*enter)(void);
 
     /* Removes the files that a killed launcher with this process ID has left on this machine. NULL: such a launcher
      * leaves no files. */
     void (*clear)(pid_t launcher);
 
-    /* keep() is called before a launch, and let_go() after it. They protect files on this machine that launchers of
-     * several runs share. NULL: there are no such files. */
+    /* keep() must be called before a launch, and let_go() after it. In between, files that launchers of several runs
+     * share on this machine are not removed. NULL: there are no such files. */
     void (*keep)(const struct launch_plan *launch_plan);
     void (*let_go)(void);
 
@@ -52,11 +52,12 @@ unsigned openmpi_job_number_5(const char *host, long launcher);
 
 const struct dialect *dialect_of(const struct launch_plan *launch_plan);
 
-/* True if all ranks run on this machine, because the user, the launcher's environment and the batch system name no
- * other machine. */
+/* True if all ranks run on this machine: neither the user nor the launcher's environment nor the batch system names
+ * another machine. */
 bool launch_plan_is_here(const struct launch_plan *launch_plan);
 
-/* True if the leading rank runs on this machine. False if only the launcher knows the machines. */
+/* True if the leading rank runs on this machine. If only the launcher knows on which machine the rank runs, returns
+ * false. */
 bool launch_plan_leads_here(const struct launch_plan *launch_plan);
 
 bool launch_plan_names_hosts(const struct launch_plan *launch_plan);

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The log of GNU parallel quotes commands in another way than HDSS, so quotes and backslashes are left out on both
- * sides. That log has NUL for a newline. HDSS writes a newline as \n, of which only the n is left, so NUL becomes n. */
+/* GNU parallel quotes commands in its log differently from HDSS. So quotes and backslashes are left out of both texts
+ * before they are compared. That log has a NUL in the place of a newline. HDSS has \n there, of which only the n is
+ * left, so a NUL counts as n. */
 static uint64_t digest_command(enum task_log kind, const char *text, size_t length)
 {
     char plain[TASKS_TEXT_MAX];

@@ -181,8 +181,8 @@ static int make_place(struct exec_run *run, struct error *error)
     return mkdir(own.live, 0700) == 0 ? 0 : error_set(error, "%.300s: %s", own.live, strerror(errno));
 }
 
-/* Removes the private folder or, with --output, the list. If the run is not finished, the list stays, because --resume
- * needs it. */
+/* Removes the private folder. With --output there is none, and the list is removed instead, unless the run is
+ * unfinished: --resume then needs the list. */
 static void remove_place(const struct exec_run *run, int status)
 {
     if (own.folder.path[0] != '\0')
@@ -210,7 +210,7 @@ static int refuse_program(const char *name, struct error *error)
                            name);
 }
 
-/* Must be called only if tasks find programs in the same folders as this process. */
+/* Must be called only if tasks and this process see the same folders. */
 static bool is_there(const char *program)
 {
     struct stat status;
@@ -277,8 +277,8 @@ static int next_row(struct exec_run *run, bool waits, struct arguments *row, str
     return result == SOURCES_ROW && exec_check_row(run, row, error) < 0 ? -1 : result;
 }
 
-/* Reads at most `most` rows and writes them to the list. Returns SOURCES_ROW if there may be more without waiting,
- * otherwise another enum sources_result, or -1. */
+/* Reads at most `most` rows and writes them to the list. Returns SOURCES_ROW if further rows may be there without
+ * waiting. Otherwise returns another enum sources_result, or -1. */
 static int write_rows(struct exec_run *run, uint64_t most, bool waits, struct error *error)
 {
     struct arguments row;
@@ -331,8 +331,9 @@ static int exec_check_order(const struct exec_run *run, struct error *error)
                : 0;
 }
 
-/* Writes the first rows of the list. With --delay this is one row; if the run needs the complete list, these are all
- * rows; otherwise those that arrive within INPUT_WAIT_MS. Always waits for the first row. */
+/* Writes the first rows of the list, and waits at least for the first one. If the run needs the complete list, writes
+ * all rows. Otherwise, with --delay it writes one row, and without --delay the rows that arrive within
+ * INPUT_WAIT_MS. */
 static int begin_list(struct exec_run *run, struct error *error)
 {
     if (run->request.output != NULL && file_check_folder(run->request.output, error) < 0)
@@ -488,8 +489,8 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Returns how many tasks of the list may be unfinished. With --delay a task must not wait in the list, so there is at
- * most one task per worker. */
+/* Returns how many tasks of the list may be unfinished. With --delay no task may wait in the list, so this is the
+ * number of workers. */
 static uint64_t rows_ahead(const struct exec_run *run)
 {
     const unsigned workers = exec_workers(run);
@@ -501,8 +502,8 @@ static bool has_room(const struct exec_run *run)
     return run->list.rows - run->follow.done < rows_ahead(run);
 }
 
-/* With --delay: reads the next row early and keeps it until it is due. This shows whether another row follows. Returns
- * an enum sources_result or -1. */
+/* With --delay: reads a row before it is due and keeps it. So it is known early whether another row follows. Returns an
+ * enum sources_result or -1. */
 static int hold_row(struct exec_run *run, struct error *error)
 {
     struct arguments row;
@@ -570,7 +571,7 @@ static bool is_hopeless(const struct exec_run *run)
     return !run->request.says_halt && run->follow.done >= FIRST_TASKS && run->follow.not_started == run->follow.done;
 }
 
-/* The first row is in the list before the ranks begin, so the delay of the second row counts from when the ranks
+/* The first row is in the list before the ranks begin. So the delay before the second row starts when the ranks
  * begin. */
 static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
 {
@@ -731,7 +732,8 @@ static int launch_tasks(struct exec_run *run, struct error *error)
     return status;
 }
 
-/* Reads from the task log what an earlier run has done. With --output the journal says that instead. */
+/* With --resume and a task log, reads from the log what an earlier run has done. With --output the journal is used
+ * instead, and nothing is read here. */
 static int begin_earlier(struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;

@@ -147,8 +147,8 @@ static int exec_take_env(void *target, const char *value, struct error *error)
     return length > 0 && !isdigit((unsigned char)value[0]) ? 0 : -1;
 }
 
-/* "-" is standard output. If the path exists but is no regular file, for example a device or a pipe, output goes there
- * as to standard output, because no files can be made beside it. */
+/* "-" is standard output. A path may also name a device, a pipe or another file that is not regular. Output is written
+ * there in the same way as to standard output, because no further files can be made beside it. */
 static int exec_take_output(void *target, const char *value, struct error *error)
 {
     (void)error;

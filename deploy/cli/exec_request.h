@@ -54,11 +54,12 @@ struct exec_request {
 /* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1; exec_request_fini() must be called in all cases. */
 int exec_request_read(struct exec_request *request, int argc, char **argv, struct error *error);
 
-/* Reads the command line of tasks that are submitted to a set without waiting. Without sources of arguments the command
- * is one task; otherwise the sources are opened. Options about waiting are refused. */
+/* Reads the command line of tasks that `hdss submit` hands over to a set. Without sources of arguments the command is
+ * one task. With sources, opens them. Refuses options that need `hdss exec` itself to run on, for example because it
+ * prints the output of tasks. */
 int exec_request_read_for_set(struct exec_request *request, int argc, char **argv, struct error *error);
 
-/* False if each line is given to a shell without being parsed by HDSS. */
+/* False if a shell gets each line, and HDSS does not parse it. */
 bool exec_request_looks_at_lines(const struct exec_request *request);
 
 /* Checks a line that HDSS parses. Of a line for a shell, only the part before the first shell construct is checked. An

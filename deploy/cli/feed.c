@@ -39,8 +39,8 @@ void feed_fini(struct feed *feed)
     feed->rows = NULL;
 }
 
-/* Reconnects before the set might close the connection, because it is unknown whether a request that is cut off was
- * carried out. */
+/* Makes a new connection before the set may close the old one. If the set closed it during a request, nobody would know
+ * whether the request was carried out. */
 static void renew(struct feed *feed)
 {
     char path[CONTROL_PATH_MAX];

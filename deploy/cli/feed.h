@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds items to an open job of a set. The next request is sent only after the answer to the last one, so a pipe is
- * read no faster than the set writes. */
+/* Adds items to an open job of a set. A request is sent only after the previous one was answered. So a pipe is read no
+ * faster than the set writes the items. */
 #pragma once
 
 #include "common/util/error.h"
@@ -29,24 +29,24 @@ struct feed {
 void feed_init(struct feed *feed, const char *path, const char *set, uint64_t job);
 void feed_fini(struct feed *feed);
 
-/* Adds all rows of the sources; `ends`: no others will follow. After a failure feed->added says how many rows were
- * added. */
+/* Adds all rows of the sources. `ends`: tells the job that no further rows will come. After a failure feed->added says
+ * how many rows were added. */
 int feed_rows(struct feed *feed, struct sources *sources, bool ends, struct error *error);
 
 int feed_iterations(struct feed *feed, uint64_t iterations, bool ends, struct error *error);
 
 bool feed_has_input(void);
 
-/* Adds all rows of the sources or, if `sources` is NULL, the lines of standard input; `ends`: no others will follow.
- * Prints errors as `program`. After an error, the job is completed with the rows that were added so far. Returns an
- * exit status: EXIT_STATUS_DONE also if the job accepts no more rows. */
+/* Adds all rows of the sources or, if `sources` is NULL, the lines of standard input. `ends`: tells the job that no
+ * further rows will come. Prints errors as `program`. After an error it completes the job with the rows that were
+ * added. Returns an exit status, which is EXIT_STATUS_DONE also if the job accepts no more rows. */
 int feed_all(const char *program, struct feed *feed, struct sources *sources, bool ends);
 
 /* Starts a process that calls feed_all(). Returns its ID. */
 pid_t feed_begin(const char *program, const struct feed *feed, struct sources *sources, bool ends, struct error *error);
 
-/* Kills the process of feed_begin() if it still runs. Returns the exit status of feed_all(), or EXIT_STATUS_DONE if the
- * process was killed. */
+/* Kills the process of feed_begin() if it still runs. Returns EXIT_STATUS_DONE if it was killed, otherwise the exit
+ * status of feed_all(). */
 int feed_end(pid_t process);
 
 int feed_exit_status(const struct feed *feed);

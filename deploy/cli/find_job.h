@@ -7,12 +7,13 @@
 /* Returns the number in "NAME/3" or "3"; 0: there is none. */
 uint64_t find_job_number(const char *word);
 
-/* Adds the job that `word` names. `word` is one of these: "SET/3" or "SET/NAME"; "3" or "NAME" in the set that
- * sets_find() finds for `set`; or a unique beginning of a run's name. If several jobs have the name, adds the job that
- * is not over, or else the latest one. */
+/* Adds the job that `word` names. "SET/3" and "SET/NAME" name a job of that set. "3" and "NAME" name a job of the set
+ * that sets_find() finds for `set`. Any other word may be the beginning of a run's name, if no other run's name begins
+ * with it. If several jobs of a set have the name, adds the one that is not over. If all are over, adds the latest. */
 int find_job(struct job_list *found, const char *set, const char *word, struct error *error);
 
 int find_all_jobs(struct job_list *found, const char *set, struct error *error);
 
-/* Adds the only job that is not over: in the set that `set` or HDSS_SET names, otherwise on this machine. */
+/* Adds the only job that is not over. Looks in the set `set`, else in the set that HDSS_SET names, else at all jobs of
+ * this machine. */
 int find_only_job(struct job_list *found, const char *set, struct error *error);

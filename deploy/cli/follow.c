@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Follows a job's output: see follow.h.
  *
- * Each poll first finds, counts and queues the tasks that have finished since the last poll, and then prints from the
- * front of the queue. So counts are up to date even if a reader is slow, and only tasks that had to wait are read
- * twice. */
+ * Each poll has two steps. The first step finds, counts and queues the tasks that have finished since the last poll.
+ * The second one prints from the front of the queue. So the counts are up to date even if a reader is slow. The output
+ * of a task is read twice only if the task had to wait in the queue. */
 #include "deploy/cli/follow.h"
 
 #include "common/os/clock.h"
@@ -405,7 +405,8 @@ static bool is_last_of_good(const struct block *block, uint32_t index)
     return is_good;
 }
 
-/* Returns 1 if everything was handed to the outlets, and 0 if a reader is slow; the functions below do the same. */
+/* Returns 1 if everything was handed to the outlets, 0 if a reader is slow, or -1. The functions below return the
+ * same. */
 static int print_task(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -614,7 +615,7 @@ static int open_log(struct follow *follow, struct error *error)
         close(fd);
         return -1;
     }
-    /* A run that appends waits for the lock, because an earlier run may still be writing its last lines. */
+    /* A run that appends to the log waits for its lock, because an earlier run may still be writing its last lines. */
     if (follow->log.is_file && !(appends ? file_lock(fd) : file_lock_now(fd)))
         return error_set(error, "--joblog %.200s: another run is writing it; accepted: another file", path);
     if (!appends && follow->log.is_file && ftruncate(fd, 0) < 0)

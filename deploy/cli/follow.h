@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the output of a job of tasks while it runs, from the parts that `--join no` leaves. Each task is printed once
- * and as a whole, when it finishes or in the order of tasks. With `live`, what running tasks write is printed earlier.
- * Also writes the task log.
+ * and as a whole, either when it finishes or in the order of tasks. With `live`, the output of running tasks is printed
+ * earlier. Also writes the task log.
  *
- * A slow reader delays nothing: output stays in the parts, and only its position is remembered. The disk space of a
- * large entry is freed after the entry was printed, unless one of its tasks has failed, because the run reads failed
- * tasks at its end. */
+ * A slow reader delays nothing: output stays in the parts, and only its position is kept in memory. After a large entry
+ * of the parts was printed, its disk space is freed. An entry with a failed task stays, because the run reads failed
+ * tasks again at its end. */
 #pragma once
 
 #include "common/metrics/reasons.h"
@@ -58,7 +58,7 @@ struct follow_task {
     struct {
         void *bytes;
         uint64_t length;
-    } spilled[2]; /* beginning of each stream, mapped from a file; the parts have the rest */
+    } spilled[2]; /* For a long stream: its beginning, mapped from a file. The rest of the stream is in the parts. */
     bool spilled_is_put;
     struct follow_place place;
     uint64_t iteration;
@@ -90,7 +90,7 @@ struct follow {
     bool is_broken;
     bool is_blocked;
     bool has_more;
-    bool has_cleared; /* the progress line was cleared, or a line of output stands in its place */
+    bool has_cleared; /* the progress line is not on the terminal: it was cleared, or overwritten by output */
     int wait_ms;
     struct sigaction before;
     uint64_t done, failed;
@@ -105,8 +105,8 @@ int follow_begin(struct follow *follow, const struct follow_options *options, st
 /* Finds new output, and prints it without waiting for a reader. After an error, later calls only count tasks. */
 int follow_look(struct follow *follow, struct error *error);
 
-/* follow_look() must be called again after follow_wait_ms() milliseconds, and as soon as the descriptor that
- * follow_blocked_on() returns is writable (-1: no descriptor). */
+/* These two say when follow_look() must be called again. follow_wait_ms() returns after how many milliseconds at the
+ * latest. follow_blocked_on() returns a descriptor; once it is writable, the call is due at once. -1: there is none. */
 int follow_wait_ms(const struct follow *follow);
 int follow_blocked_on(const struct follow *follow);
 

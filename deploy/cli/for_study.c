@@ -101,8 +101,8 @@ static int count_iterations(int word_count, char **words, uint64_t *iterations, 
     return 0;
 }
 
-/* `words` has a number of workers, then a kernel with parameters and options. Answers with half of the chunk size that
- * the technique mfsc gives for this many workers and this loop (or one of its time steps), at least 1. */
+/* `words` has a number of workers, then a kernel with parameters and options. The answer has a chunk size: half of the
+ * one that the technique mfsc gives for this many workers and this loop (or one of its time steps), at least 1. */
 static int find_half_of_mfsc(const struct argv *words, json_t *answer, struct error *error)
 {
     struct simulation simulation;

@@ -29,8 +29,8 @@ struct halt {
  * returns -1, `error` is empty, and HALT_ACCEPTED says what is accepted. */
 int halt_parse(struct halt *halt, const char *text, struct error *error);
 
-/* `done`: finished tasks, including failed ones. `all`: number of tasks; 0 while it is unknown, and a limit in percent
- * is then not reached. After a result other than HALT_NO all further calls return the same. */
+/* `done`: finished tasks, including failed ones. `all`: number of tasks; 0: unknown, so a limit in percent is not
+ * reached yet. After HALT_SOON or HALT_NOW all further calls return the same result. */
 enum halt_state halt_look(struct halt *halt, uint64_t done, uint64_t failed, uint64_t all);
 
 enum exit_status halt_status(const struct halt *halt);

@@ -17,7 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Another process may remove a folder that is not locked yet. Then the folder is made again, at most TRIES times. */
+/* A new folder is not locked for a short time, and another process may remove it. If that happens, the folder is made
+ * again, at most TRIES times. */
 #define TRIES             10
 #define REMOVED_AT_A_TIME 16
 

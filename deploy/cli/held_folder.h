@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A private folder of a process. If the process is killed, the next run removes the folder.
  *
- * The process, and all processes that inherit `fd`, hold a lock on the folder. A folder that is not locked belongs to a
- * run that was killed. On a shared file system a lock may be visible on one node only. So the folder's name has a
- * number that changes with each boot of a kernel, and folders with other numbers are left alone. */
+ * The process holds a lock on the folder, through `fd`. All programs that it starts inherit `fd` and hold the lock,
+ * too. If no process holds it, the folder belongs to a run that was killed.
+ *
+ * On a shared file system, other nodes may not see the lock. So the name of the folder has a number that changes with
+ * each boot of the machine. Folders with other numbers are not touched. */
 #pragma once
 
 /* Open MPI names a launch's shared memory by machine, user and a number of 16 bits. Two launches with the same number
@@ -24,8 +26,8 @@ int held_folder_make(struct held_folder *folder, const char *base, const char *n
 /* Removes the folders that held_folder_make() has made in `base` with this name, if they are not locked. */
 void held_folder_sweep(const char *base, const char *name);
 
-/* Removes the folders in `base` whose names begin with `prefix`, if they are not locked. `lock` is what a process
- * locks: a file of the folder, "/NAME", or the folder itself, "". */
+/* Removes the folders in `base` whose names begin with `prefix`, if they are not locked. `lock` says what must be
+ * unlocked: a file of the folder, "/NAME", or the folder itself, "". */
 void held_folder_forget(const char *base, const char *prefix, const char *lock);
 
 void held_folder_clear(const struct held_folder *folder);

@@ -25,11 +25,11 @@
 #define AGENTS_END_MS  5000
 #define AGENTS_KILL_MS 1000
 #define AGENTS_LOOK_MS 5
-/* A run without agents is ended after this time, unless the run notices earlier that all its pods are lost. */
+/* If no agent runs, the run is ended after this time. It may end earlier if it notices that all its pods are lost. */
 #define DESERTED_MS 15000
 
-/* The supermaster is on this host. In a Slurm job that does not include this host, it is on the first host of the job,
- * as with mpirun. */
+/* Plans the supermaster on this host. In a Slurm job without this host, plans it on the first host of the job, as
+ * mpirun does. */
 static int place_supermaster(struct launch_plan *plan, struct error *error)
 {
     const struct hosts *all = &plan->line_up.pod_hosts;
@@ -332,8 +332,8 @@ static struct ticket for_another_host(const struct ticket *ticket)
     return other;
 }
 
-/* Sends the ticket, ended by an empty line, to the agent. If the agent does not read it, the agent has ended, which
- * reap() notices. */
+/* Sends the ticket, ended by an empty line, to the agent. Errors are ignored: if nobody reads the ticket, the agent has
+ * ended, and reap() notices that. */
 static void deliver(const struct host_pod *pod, const struct ticket *ticket)
 {
     char *lines = ticket_text(ticket);
@@ -415,8 +415,9 @@ void host_pods_wait(struct host_pods *pods)
     pods->is_over = false;
 }
 
-/* True if no agent has run for DESERTED_MS, or if none runs and no pod can have joined. A run that is over is not
- * deserted, because it may still write its output. If other pods may join, prints a note once and waits for them. */
+/* True if no agent runs, and none has run for DESERTED_MS or no pod can have joined. A run that is over is never
+ * deserted, because it may still write its output. If other pods may join (--elastic), prints a note once, and then
+ * waits for them. */
 static bool is_deserted(struct host_pods *pods, bool is_over)
 {
     if (reap(pods) > 0 || pods->deserted_ms < 0 || is_over || pods->waits_for_others)

@@ -181,14 +181,15 @@ void hosts_reserve(struct hosts *hosts, unsigned masters, unsigned threads)
     }
 }
 
-/* Returns how many slots the host has for workers; 1 if its slots are unknown, so that all hosts are equal. */
+/* Returns how many slots the host has for workers. If the slots are unknown, returns 1 for each host, so all hosts are
+ * equal. */
 static uint64_t size_of(const struct host *host)
 {
     return host->slots > 0 ? host->slots - host->reserved : 1;
 }
 
-/* Returns the host that would have the fewest workers per free slot if it got one more. Hosts without a free slot get
- * workers only if no host has one. */
+/* Returns the host that gets the next worker: the host with the least (workers + 1) / (free slots). A host without a
+ * free slot is returned only if no host has one. */
 static struct host *least_loaded(struct hosts *hosts)
 {
     struct host *least = &hosts->items[0];
@@ -200,8 +201,9 @@ static struct host *least_loaded(struct hosts *hosts)
     return least;
 }
 
-/* Gives each host its share of the workers, rounded down, and returns the sum. If the remaining workers are then added
- * one by one, the result is the same as if all workers had been added one by one (d'Hondt's method). */
+/* Gives each host its share of the workers, rounded down. Returns how many workers were distributed. The caller
+ * distributes the rest one by one with least_loaded(). The result is the same as if least_loaded() had distributed all
+ * workers (d'Hondt's method). */
 static unsigned deal_shares(struct hosts *hosts, unsigned workers)
 {
     uint64_t total = 0, dealt = 0;

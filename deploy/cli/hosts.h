@@ -45,9 +45,9 @@ bool hosts_know_slots(const struct hosts *hosts);
 /* Slots that are not reserved; 0 if the slots of a host are unknown. */
 unsigned hosts_slots(const struct hosts *hosts);
 
-/* Reserves a slot for each master, on the host that hosts_deal() gives it. If the first host gets no master, reserves a
- * slot there for the supermaster. If the remaining slots of a host are no multiple of `threads`, reserves the rest that
- * is too small for a worker. */
+/* Reserves slots that workers cannot use: one for each master, on the host where hosts_deal() places it; one on the
+ * first host for the supermaster, if no master is there; and the slots of each host that are left over because its
+ * slots are no multiple of `threads`. */
 void hosts_reserve(struct hosts *hosts, unsigned masters, unsigned threads);
 
 /* Distributes workers in proportion to the free slots, and masters in turn from the first host on. */
@@ -55,8 +55,8 @@ void hosts_deal(struct hosts *hosts, unsigned masters, unsigned workers);
 
 bool hosts_deal_in_turn(const struct hosts *hosts, unsigned workers);
 
-/* Counts how many of the workers [first, first + count) are on each host. Workers are numbered in turn over the
- * hosts. */
+/* Counts how many of the workers [first, first + count) are on each host. Workers are numbered in turn over the hosts
+ * that still have workers without a number. */
 void hosts_count_workers(const struct hosts *hosts, unsigned first, unsigned count, unsigned *dealt);
 
 /* True for the name of this machine, with or without its domain, and for "localhost". */

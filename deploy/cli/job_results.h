@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the output of a job of tasks, in the order of the tasks: from the job's output files or, while these are not
- * complete, from the parts. The files begin with the same text as the parts. */
+/* Prints the output of a job of tasks, in the order of the tasks. Reads the job's output files or, until these are
+ * complete, the parts. The text of the files begins with the text of the parts. */
 #pragma once
 
 #include "deploy/cli/follow.h"

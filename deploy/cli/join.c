@@ -80,14 +80,14 @@ static int join_take_operand(void *target, const char *word, struct error *error
     return 0;
 }
 
-/* How long a pod may take to leave by itself after standard input has ended. */
+/* How long a pod may take to leave by itself after the end of its standard input. */
 #define LEAVES_MS 5000
 
 /* State of a pod that gets its ticket on standard input, and must end when standard input ends. */
 struct tether {
     const struct launch *how;
     int ticket; /* descriptor of the ticket in memory until the pod has joined, then -1 */
-    bool ends;  /* standard input stays open after the ticket, and the pod ends with it */
+    bool ends;  /* standard input continues after the ticket, and its end ends the pod */
     bool is_cut;
     int64_t end_ms;
 };
@@ -99,8 +99,8 @@ static void forget_ticket(struct tether *tether)
     tether->ticket = -1;
 }
 
-/* After the end of standard input, a pod whose ranks all exist gets LEAVES_MS to leave its run or set. A pod that is
- * still starting is killed at once. */
+/* At the end of standard input, a pod that is still starting is killed. If all its ranks exist, the pod gets LEAVES_MS
+ * to leave its run or set, and is killed after that. */
 static enum launch_wish look_at_tether(void *context, enum launch_stage stage)
 {
     struct tether *tether = context;
@@ -181,8 +181,9 @@ static int join(struct join_request *request, bool *again, struct error *error)
                                                              : status; /* the set has ended since its ticket was read */
 }
 
-/* If `*again` is true before the call, this process has joined the set before, and has lost it. If it is true after the
- * call, the caller must join again with the same ticket, because a run that was restarted has another name. */
+/* `*again` before the call: this process had joined the set, and has lost it. `*again` after the call: the set was
+ * lost, and the caller must call this again with the same `ticket`. A run that was restarted has another name, so its
+ * ticket cannot be found by the old name. */
 static int join_once(int argc, char **argv, char ticket[PATH_MAX], bool *again)
 {
     struct join_request request = {.plan = LINEUP_DEFAULT, .ticket = ticket, .was_there = *again};

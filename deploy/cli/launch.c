@@ -25,13 +25,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A request to drain waits until all ranks can handle its signal, but not longer than START_MS after the launch, or
- * REMOTE_START_MS if ranks are on other machines. */
+/* A request to drain waits until all ranks can handle its signal. It waits at most START_MS from the launch, or
+ * REMOTE_START_MS if some ranks are on other machines. */
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
-/* LINE_MS: an incomplete line is shown after this time. WATCH_LOOK_MS, END_LOOK_MS: how often to look at a launcher
- * that may hang, and at one that is about to end. KILL_MS: how long a launcher may take to end its ranks.
- * KILL_EMPTY_MS: how long it may take to end without ranks. */
+/* LINE_MS: an incomplete line is shown after this time. WATCH_LOOK_MS: how often to look at a launcher that may hang.
+ * END_LOOK_MS: how often to look at a launcher that is about to end. KILL_MS: how long a launcher may take to end its
+ * ranks. KILL_EMPTY_MS: how long it may take if it has no ranks any more. */
 enum { LINE_MS = 250, WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
 
 #define CHILDREN_MAX 256
@@ -108,9 +108,9 @@ static void send_ranks(const struct child *child, int signal_number)
     ranks_signal(child->world, child->launcher.pid, child->how->rank_depth, signal_number);
 }
 
-/* Sends SIGUSR1 to the launcher as soon as all ranks can handle the signal, or after `ready_by_ms`. A launcher passes
- * the signal on only to ranks that it has started, so all ranks must exist before the run has begun; later some may
- * have been lost. */
+/* Sends SIGUSR1 to the launcher as soon as all ranks can handle the signal, or at `ready_by_ms`. A launcher passes the
+ * signal on only to ranks that exist, so before the run has begun all ranks must exist. Later, ranks may be missing
+ * because they were lost. */
 static void look_ready(struct child *child)
 {
     const struct launch *how = child->how;
@@ -149,7 +149,7 @@ static void ask_to_stop(struct child *child)
     }
 }
 
-/* For Ctrl-Z. If pods take part, the ranks are not stopped, because the pods would take the stopped ranks for lost. */
+/* For Ctrl-Z. If pods take part, the ranks are not stopped: the pods would treat stopped ranks as lost. */
 static void stop(struct child *child)
 {
     if (child->how->has_pods)
@@ -161,7 +161,7 @@ static void stop(struct child *child)
     }
     const int64_t stopped_ms = child->now_ms;
     child->world->stop_self(child->world);
-    /* Also continues ranks whose launcher was killed meanwhile: they are children of this process. */
+    /* This also reaches ranks whose launcher was killed meanwhile, because they are children of this process now. */
     if (!child->how->has_pods)
         below_signal(child->world, child->launcher.parent, SIGCONT);
     child->now_ms = child->world->now_ms(child->world);
@@ -199,7 +199,8 @@ static void pass_errors(struct child *child)
     while ((count = child->world->read(child->world, child->errors, bytes, sizeof bytes)) > 0)
         stderr_filter_take(&child->stderr_filter, bytes, (size_t)count);
     fflush(child->how->log != NULL ? child->how->log : stderr);
-    if (count == 0 || errno != EAGAIN) { /* the other end is closed; read() then fails with EIO on a terminal */
+    /* the other end is closed: read() returns 0, or fails with EIO on a terminal */
+    if (count == 0 || errno != EAGAIN) {
         child->world->close(child->world, child->errors);
         child->errors = -1;
     }
@@ -225,9 +226,9 @@ static void end_launcher(struct child *child)
     }
 }
 
-/* After the run is over, kills the ranks of this machine that hang, so that the launcher ends; if the launcher itself
- * ended them, it would take two seconds. On several machines this is not possible, because some children of a launcher
- * stand for ranks elsewhere. */
+/* Kills ranks of this machine that hang after the end of the run, so that the launcher ends. A launcher would take two
+ * seconds to end them itself. If other machines take part, nothing is killed, because some children of the launcher
+ * stand for ranks there. */
 static bool end_ranks(struct child *child)
 {
     if (!child->watch.ended || child->how->remote || child->watch.running == 0 || child->watch.cleared)
@@ -238,16 +239,16 @@ static bool end_ranks(struct child *child)
     return true;
 }
 
-/* True if the run has succeeded. Then no rank has an error message that would be lost if the launcher is killed. */
+/* True if the run has succeeded. If it has, no rank has an error message that would be lost by killing the launcher. */
 static bool went_through(const struct child *child)
 {
     const int status = launcher_watch_status(&child->watch);
     return (status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) && !child->watch.degraded;
 }
 
-/* Kills the ranks and their launcher if the run has succeeded and the ranks only have to leave MPI, which may take
- * longer than a short run. Stops the launcher first, so that it does not see its ranks die. Does nothing if the ranks
- * cannot be seen, for example without /proc, because they might then leave files behind. */
+/* If the run has succeeded, its ranks only have to leave MPI. That may take longer than a short run, so the ranks and
+ * their launcher are killed. The launcher is stopped first, so that it does not see its ranks die. If the ranks cannot
+ * be seen, for example without /proc, nothing is killed: ranks that are not killed might leave files behind. */
 static void end_soon(struct child *child)
 {
     pid_t rank;
@@ -310,7 +311,7 @@ static void say_no_rank(const struct child *child)
         launch_tell(child, "the launcher has not begun a rank for too long: it is ended");
 }
 
-/* A stopped launcher passes on neither a request to stop nor the last output of the ranks. */
+/* Continues a stopped launcher, which would pass on neither a request to stop nor the last output of the ranks. */
 static void wake_launcher(const struct child *child)
 {
     if (!child->ended && (child->watch.ended || child->course.asked > 0) &&
@@ -327,7 +328,8 @@ static void look_after(struct child *child)
     }
     say_drain(child);
     wake_launcher(child);
-    /* Before the run has begun, ranks may wait in MPI for a lost rank, so the launcher is watched then, too. */
+    /* Once a run has begun whose ranks do not survive losses, its launcher ends by itself and is not watched. Before
+     * that it is watched, because ranks may wait in MPI for a lost rank. */
     if (child->ended || !(child->how->survives || child->watch.ended || !child->watch.begun))
         return;
     if (child->watch.ended && !child->how->remote)
@@ -403,7 +405,8 @@ static int own_longest_wait(const struct child *child)
                  is_to_begin(child) || child->course.not_begun;
     if (child->drain_waits)
         return READY_LOOK_MS;
-    /* Only this case needs END_LOOK_MS: frequent looks slow down hundreds of ranks on few cores. */
+    /* Looks every END_LOOK_MS only after a loss: with hundreds of ranks on few cores, frequent looks slow the ranks
+     * down. */
     bool hurries = child->how->survives && child->watch.ended && child->watch.degraded;
     return hurries ? END_LOOK_MS : whole_lines_hold(&child->lines) ? LINE_MS : looks ? WATCH_LOOK_MS : -1;
 }
@@ -423,7 +426,7 @@ static void pass_words(struct child *child)
         pass_progress(child);
     }
     if (child->errors >= 0)
-        pass_errors(child); /* reads only what is there: another process may keep the pipe open */
+        pass_errors(child); /* does not wait for the end of the pipe, because another process may keep the pipe open */
 }
 
 static void pass_last(struct child *child)
@@ -466,8 +469,8 @@ static void attend(struct child *child)
     pass_last(child);
 }
 
-/* After the launcher was killed, waits until the supermaster has ended or has reported how the run went, because before
- * that the run must not be restarted. */
+/* If the launcher was killed, waits until the supermaster has ended or has reported how the run went. The run must not
+ * be restarted earlier. */
 static void outlive(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -529,8 +532,8 @@ static bool is_earlier(const struct child *child, pid_t pid)
     return child->earlier_count == CHILDREN_MAX; /* if there are too many, all children count as earlier ones */
 }
 
-/* Ends the remaining ranks on this machine. If the launcher was killed, the ranks get time to leave before they are
- * killed. If the launcher has ended by itself, they are killed at once. */
+/* Ends the remaining ranks on this machine. If the launcher was killed, the ranks get KILL_MS to leave by themselves.
+ * If the launcher has ended by itself, they are killed at once. */
 static void end_orphans(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -553,8 +556,8 @@ static void end_orphans(struct child *child)
     pass_last(child);
 }
 
-/* Removes what killed ranks or launchers have left, unless the run has reported its end and the launcher has ended
- * normally. */
+/* If the run has not reported its end, or the launcher has not ended normally: ends the remaining ranks, and removes
+ * the files that killed ranks or launchers have left. */
 static void launch_clear(struct child *child)
 {
     const bool told = !child->how->reports || (child->watch.ended && !child->watch.degraded);

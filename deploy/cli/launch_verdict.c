@@ -11,14 +11,15 @@
 #include <unistd.h>
 #include <sys/wait.h>
 
-/* If ranks do not survive a loss, their launcher sends them SIGTERM after a loss. That signal is no request to stop. */
+/* Draining counts as a request to stop only if ranks survive losses. Otherwise the launcher sends SIGTERM to the ranks
+ * after a loss, and they drain because of it. */
 bool launch_was_asked(const struct launch_course *course)
 {
     return course->asked > 0 || (course->is_told_drain && course->how->survives);
 }
 
-/* True if the report of the leading rank counts, and not the status of the launcher. The launcher's own status says
- * little: MPICH returns 0 after a drain, and Open MPI returns 1 after a signal even if all was done. */
+/* True if the report of the leading rank counts, and not the status of the launcher. That status says little: MPICH
+ * returns 0 after a drain, and Open MPI returns 1 after a signal even if everything is done. */
 static bool report_counts(const struct launch_course *course, int reported)
 {
     const bool drained = (course->asked > 0 || course->is_told_drain) && !course->watch->degraded;
@@ -42,8 +43,9 @@ static bool is_draining_signal(int number)
     return false;
 }
 
-/* True if a signal ended the launcher while its ranks drained, or made the launcher end them. If ranks do not survive a
- * loss, a failed launcher may have ended the ranks after a loss, so its failure does not count. */
+/* True if the ranks were draining, and a signal ended the launcher or made it end the ranks. The second case is
+ * recognized by a failed launcher, and only if ranks survive losses: otherwise the launcher may have failed because of
+ * a loss. */
 static bool is_cut(const struct launch_course *course)
 {
     const bool has_killed = course->is_told_drain && course->how->survives && WIFEXITED(course->status) &&
@@ -52,9 +54,9 @@ static bool is_cut(const struct launch_course *course)
     return course->end_ms == 0 && (has_killed || (drains && is_draining_signal(ending_signal(course))));
 }
 
-/* True if a signal came to the launcher before a rank could handle it. The signal ended the launcher, or made the
- * launcher end silently with all processes that it had started. After a failure, the launcher or a rank would have
- * printed why. */
+/* True if the launcher got a signal before a rank could handle it. The launcher was ended by the signal, or has ended
+ * without a message, with all processes that it had started. After a failure, the launcher or a rank would have printed
+ * a message. */
 static bool is_cut_short(const struct launch_course *course)
 {
     bool is_cut = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED && !course->has_said;
@@ -62,8 +64,8 @@ static bool is_cut_short(const struct launch_course *course)
     return is_cut && !course->watch->begun && course->end_ms == 0 && course->asked == 0;
 }
 
-/* True if some ranks drained before the run had begun, and the same signal killed another rank that was not ready for
- * it. Then the launcher had to be ended. */
+/* True if a signal came before the run had begun: some ranks drained, but the signal killed a rank that could not
+ * handle it yet. In that case the launcher had to be ended. */
 static bool has_drained_away(const struct launch_course *course)
 {
     return launch_was_asked(course) && course->end_ms != 0 && !course->watch->begun;
@@ -91,14 +93,14 @@ static struct launch_verdict judge_cut(const struct launch *how)
     return verdict;
 }
 
-/* Judges a launch in which no rank has reported how the run ended, and the launcher's own status says nothing. */
+/* Judges a launch if no rank has reported how the run ended and the launcher's status says nothing. */
 static struct launch_verdict judge_silence(const struct launch_course *course)
 {
     struct launch_verdict verdict = {.status = EXIT_STATUS_FAILED};
     const char *leader = course->how->is_pod  ? "the pod ended without leaving its set"
                          : !course->how->flat ? "the run ended without its supermaster"
                                               : "the run ended without one of its workers";
-    /* After a second request the run was given up, and a message has said so. */
+    /* If there was a second request, the run was given up, and a message has said so. */
     if (course->asked < 2)
         snprintf(verdict.lost, sizeof verdict.lost, "%s",
                  course->watch->begun ? leader : "a rank was lost before the run had begun");

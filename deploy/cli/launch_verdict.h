@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides how a launch has ended, from the status of the launcher, the report of the ranks, and the requests to them.
+/* Decides how a launch has ended. Uses the status of the launcher, the report of the ranks, and the requests to stop.
  * The status of the launcher alone proves nothing. Pure. */
 #pragma once
 
@@ -18,7 +18,7 @@ struct launch_course {
     bool late;
     bool has_said;
     bool outlived;  /* the supermaster has reported after its launcher had ended */
-    int64_t end_ms; /* after a request to end: when the launcher is killed; 0: no request */
+    int64_t end_ms; /* when the launcher is killed because it has not ended its ranks; 0: it was not told to end them */
     int status;
 };
 

@@ -131,8 +131,8 @@ static int launch_open_terminal(int ends[2])
     return 0;
 }
 
-/* If standard output and standard error are one terminal, mpirun must also get one terminal for both. Otherwise the
- * progress line and the output would change their order. */
+/* If standard output and standard error are one terminal, mpirun must write both to one terminal. With two, the order
+ * of output and progress line would change. */
 static bool one_terminal(void)
 {
     struct stat output, errors;
@@ -196,10 +196,11 @@ static bool family_runs(const struct family *family)
     return i < family->count;
 }
 
-/* If this process is killed, the kernel sends SIGTERM to the launcher. That may not be enough: a script does not pass
- * the signal on, and mpirun may hang while its ranks are in MPI_Init. So the reaper, a process of its own, waits for
- * the end of this process, and gives the launcher some time. Then it kills all processes below the launcher, and the
- * launcher's process group, which may still have programs of a script that has ended. */
+/* If this process is killed, the kernel sends SIGTERM to the launcher. That is not always enough: a script does not
+ * pass the signal on, and mpirun may hang while its ranks are in MPI_Init. So there is a process of its own, the
+ * reaper. It waits for the end of this process, and then gives the launcher REAPER_WAIT_MS to end. After that it kills
+ * all processes below the launcher, and the launcher's process group: a script that has ended may have left programs in
+ * it. */
 static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
 {
     static struct family family;

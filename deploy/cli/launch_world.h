@@ -25,13 +25,13 @@ struct launch_world {
     int (*poll)(struct launch_world *world, struct pollfd *polled, unsigned count, int wait_ms);
     ssize_t (*read)(struct launch_world *world, int descriptor, void *bytes, size_t size);
     void (*close)(struct launch_world *world, int descriptor);
-    /* Opens a pipe, and puts the name of its end for writing into the environment of the ranks. Returns -1 if
-     * descriptors run out. */
+    /* Opens a pipe for the ranks. Its end for writing is named in an environment variable that the ranks inherit.
+     * Returns -1 if descriptors run out. */
     int (*open_pipe)(struct launch_world *world, int ends[2], const char *variable);
     void (*close_pipe)(struct launch_world *world, int ends[2], const char *variable);
 
-    /* Begins to handle signals to this process, and sets all members but the launcher's ID. Returns -1 and sets errno
-     * on failure. */
+    /* From this call on, signals to this process are read by next_signal(). Fills `started` except the launcher's ID.
+     * Returns -1 and sets errno on failure. */
     int (*prepare)(struct launch_world *world, const struct launch *how, struct started_launcher *started);
     int (*start)(struct launch_world *world, char *const *argv, const struct launch *how,
                  struct started_launcher *started);
@@ -45,7 +45,8 @@ struct launch_world {
     /* state() and parent() return the same as process_state() and process_parent(). */
     char (*state)(struct launch_world *world, pid_t pid);
     pid_t (*parent)(struct launch_world *world, pid_t pid);
-    /* Returns false if a visit has returned false, or if the children cannot be seen. */
+    /* Calls `visit` for each child until it returns false. Returns false if `visit` has returned false, or if the
+     * children cannot be seen. */
     bool (*visit_children)(struct launch_world *world, pid_t parent, process_visitor *visit, void *context);
     /* Sets a bit of `*caught` for each signal that the process catches. Returns false if there is no such process. */
     bool (*read_caught)(struct launch_world *world, pid_t pid, uint64_t *caught);

@@ -86,7 +86,8 @@ static bool launcher_ask(const char *program, struct launcher *launcher)
     return true;
 }
 
-/* Finds the first usual launcher that has a carrier and is of this family. An unknown family fits every family. */
+/* Finds the first usual launcher of this family for which there is a carrier. A launcher of unknown family is accepted
+ * for every family. */
 static bool find_usual(struct launcher *launcher, enum mpi_family family)
 {
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
@@ -162,8 +163,8 @@ int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct er
     return 0;
 }
 
-/* Steps of srun are numbered from 0. A batch script or an interactive shell has one of the highest step numbers, at or
- * above this limit. */
+/* Steps of srun are numbered from 0. Batch scripts and interactive shells are steps, too; their numbers are at or above
+ * this limit. */
 #define SLURM_STEPS_MAX 0xfffffff0u
 
 static bool is_in_srun(void)

@@ -17,12 +17,12 @@ struct launcher {
     unsigned major, minor, patch;
 };
 
-/* Parses the output of `PROGRAM --version`. If the output does not tell, the family is unknown and the version
- * 0.0.0. */
+/* Parses the output of `PROGRAM --version`. Family and version stay unknown (0.0.0) if the output does not have
+ * them. */
 void launcher_parse_version(const char *text, struct launcher *launcher);
 
-/* Chooses `given` or, if that is NULL, the first program on PATH that has a carrier, preferably a program of the
- * default family. Fails if there is no such program, or if `given` has no carrier. */
+/* Chooses `given` or, if that is NULL, the first usual launcher on PATH that has a carrier. Launchers of the default
+ * family come first. Fails if there is none, or if there is no carrier for `given`. */
 int launcher_choose(const char *given, struct launcher *launcher, struct error *error);
 
 #define LAUNCHER_FORK "hdss-fork"
@@ -30,8 +30,8 @@ int launcher_choose(const char *given, struct launcher *launcher, struct error *
 /* Chooses LAUNCHER_FORK. `path` gets the path of hdss-fork, and must outlive `launcher`. */
 int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error);
 
-/* Fails in a rank of an MPI launch, because each rank would start a run, and MPI launchers do not work there. The only
- * rank of a launch may start a launch without MPI. */
+/* Fails if this process is a rank of an MPI launch: each rank would start a run, and MPI launchers do not work there.
+ * Exception: the only rank of a launch may start a launch without MPI. */
 int launcher_check_place(const struct launcher *launcher, struct error *error);
 
 /* The family whose options the launcher understands: its own family or, if that is unknown, the family of the default

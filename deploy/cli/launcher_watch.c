@@ -12,24 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After a loss at the start: if no further rank ends for this time, the other ranks must be waiting for the lost
- * rank. */
+/* A loss at the start: if no further rank ends within this time, the other ranks must be waiting for the lost one. */
 #define START_MS 3000
 /* A launch in which no rank starts is given up after this time. */
 #define FIRST_MS 120000
-/* How long ranks may take to notice the loss of the supermaster, which they do not notice while they compute. */
+/* How long ranks may take to notice the loss of the supermaster. While they compute they do not notice it. */
 #define LOST_MS 1500
-/* After a loss, how long the other ranks may take to end: the last messages to other machines take 200 ms. */
+/* How long the other ranks may take to end after a loss. Their last messages to other machines take 200 ms. */
 #define DEGRADED_MS 300
-/* How long a launcher may take to end the ranks of a failed run. Open MPI 4 sends SIGCONT, SIGTERM and SIGKILL within
- * 1.5 s; another signal meanwhile would crash it, and output of the ranks would be lost. */
+/* How long a launcher may take to end the ranks of a failed run. Open MPI 4 needs 1.5 s to send SIGCONT, SIGTERM and
+ * SIGKILL. Another signal during that time would crash it, and output of the ranks would be lost. */
 #define ABORT_MS        3000
 #define STOPPED_LOOK_MS 1000
 /* How often to count the ranks. Each count reads files of /proc for each rank. */
 #define COUNT_MS 50
-/* How long ranks may take to leave MPI after their work: LEAVE_MS, or LEAVE_REMOTE_MS if some are on other machines,
- * and LEAVE_RANK_MS for each rank per core, because hundreds of ranks on few cores take a minute. If MPI_Finalize hangs
- * longer, nothing is lost by ending the ranks. */
+/* How long ranks may take to leave MPI after their work. The base is LEAVE_MS, or LEAVE_REMOTE_MS if some are on other
+ * machines. LEAVE_RANK_MS is added for each rank per core, because hundreds of ranks on few cores take a minute. Ranks
+ * that take longer hang in MPI_Finalize, and can be ended without a loss. */
 #define LEAVE_MS        3000
 #define LEAVE_RANK_MS   400
 #define LEAVE_REMOTE_MS 10000
@@ -76,7 +75,7 @@ static bool is_role(const char *role)
            strcmp(role, role_name(ROLE_WORKER)) == 0;
 }
 
-/* If memory runs out, some tasks are not noted, and are then not held responsible for the loss. */
+/* If memory runs out, some tasks are not noted. They are then not blamed for the loss. */
 static void note_ran(struct launcher_watch *watch, const struct range *ran)
 {
     if (ran->count > 0 && ran->count <= UINT64_MAX - ran->first)
@@ -183,7 +182,8 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
 static void count_ranks(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
 {
     unsigned running = ranks_below(watch->world, launcher, watch->depth);
-    /* ranks elsewhere cannot be counted, so changes here do not prolong the wait */
+    /* Ranks on other machines cannot be counted. So after the run has ended, changes on this machine do not prolong the
+     * wait. */
     bool hurries = watch->ended && watch->remote;
     if (running != watch->running && !hurries)
         watch->changed_ms = now_ms;
@@ -199,9 +199,9 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 
-/* True if a stopped rank holds up others. Before the run has begun, and while a run with --dca drains, any stopped rank
- * counts, unless all ranks are stopped. Otherwise only a stopped supermaster counts, even if no other rank runs on this
- * machine. */
+/* True if others wait for a stopped rank. Before the run has begun, and while a run with --dca drains, this may be any
+ * rank, but others must be awake. Later only a stopped supermaster counts; if it is the last rank on this machine, it
+ * counts even though no other is awake here. */
 static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launcher)
 {
     unsigned awake = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Watches a launcher that goes on after one of its ranks has died.
  *
- * Such a launcher returns 0 in any case. It may also not return at all: after a loss while ranks connect, if a rank is
- * stopped, or if a rank dies at the very end. So the ranks report through a pipe (common/job/status.h), and a launcher
- * that has nothing more to do is ended. The pipe is named by its entry in /proc, so no file can be left behind. */
+ * The exit status of such a launcher is always 0, so the ranks report through a pipe how the run ended
+ * (common/job/status.h). The launcher may also hang: after a loss while ranks connect, if a rank is stopped, or if a
+ * rank dies at the very end. So it is ended if it has nothing more to do. The pipe is named by its entry in /proc, so
+ * no file can be left behind. */
 #pragma once
 
 #include "deploy/cli/launch_world.h"
@@ -28,7 +29,8 @@ struct launcher_watch {
     bool begun;
     pid_t lead;
     bool draining;
-    bool asked; /* the ranks were told to drain; while they are in a barrier of MPI they do not report that */
+    /* the ranks were told to drain; needed because ranks in a barrier of MPI cannot report that they drain */
+    bool asked;
     bool over;
     bool again; /* the run has lost a rank that it needs, and can be restarted */
     bool ended; /* the leading rank has reported how the run ended */
@@ -44,15 +46,15 @@ struct launcher_watch {
     unsigned cores;
     unsigned running;
     bool started;
-    /* How many looks in a row saw a rank or the launcher stopped while others waited for it. */
+    /* How many consecutive looks saw a stopped rank or launcher for which others waited. */
     unsigned stopped_looks;
     int64_t stopped_look_ms;
     int64_t counted_ms;
     int64_t changed_ms; /* when `running` last changed, or the ranks last reported something */
 };
 
-/* Puts into the environment of the ranks the names of the pipes, and whether the ranks survive losses. Returns -1 if
- * descriptors or memory run out. */
+/* Opens the pipes. Sets environment variables that name the pipes, and say whether the ranks survive losses. Returns -1
+ * if descriptors or memory run out. */
 int launcher_watch_init(struct launcher_watch *watch, struct launch_world *world, unsigned ranks, unsigned depth,
                         bool remote, bool survives);
 void launcher_watch_fini(struct launcher_watch *watch);
@@ -68,9 +70,9 @@ int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to, const c
 
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
-/* True if others on this machine have waited for a stopped process (SIGSTOP) for STOPPED_LOOKS seconds. This process is
- * the supermaster; before the run has begun, the launcher or any rank; with --dca, any worker that must drain. False if
- * all ranks are stopped. */
+/* True if a process of this machine has been stopped (SIGSTOP) for STOPPED_LOOKS seconds while others waited for it.
+ * Before the run has begun, the process may be the launcher or any rank. Later it is the supermaster or, while a run
+ * with --dca drains, any worker. Returns false if all ranks of the run are stopped. */
 #define STOPPED_LOOKS 10
 bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What running tasks have written: fragments in a folder, written by the workers of the tasks
- * (worker/kernels/exec/fragments.h). A *try* is one execution of a task; fragments are sorted by tries. A file that was
- * read is removed after the rank that wrote it has begun a new file. */
+/* The output of running tasks: fragments in a folder, written by the workers of the tasks
+ * (worker/kernels/exec/fragments.h). A *try* is one execution of a task; the fragments of different tries are kept
+ * apart. Each rank writes numbered files. A file is removed after it was read and its rank has begun a new one. */
 #pragma once
 
 #include "common/util/error.h"

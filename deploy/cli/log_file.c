@@ -180,7 +180,7 @@ static bool keep_errors(struct log_file *log, const unsigned char *errors, uint3
     const size_t kept = length < LOG_ERRORS_KEPT ? length : LOG_ERRORS_KEPT;
     const uint64_t begin = *at;
     *at += kept;
-    /* where the task's errors would begin if all of them had been kept */
+    /* Only the end of the errors is kept. This is the position at which the errors would begin if all had been kept. */
     log->records[log->count - 1].err_at = begin + kept - length;
     return fwrite(errors + length - kept, 1, kept, log->err) == kept;
 }
@@ -354,8 +354,8 @@ static int hand_over(FILE *file, const char *path, uint64_t at, uint64_t length,
     return result;
 }
 
-/* Passes on a task's output from the parts. If the parts have output of several tries of the task, the last one counts,
- * as with lines of the log. */
+/* Passes on a task's output from the parts. If the parts have several tries of the task, only the last try is passed
+ * on. The log treats its lines in the same way. */
 static int hand_over_parts(const struct log_file *log, uint64_t task, log_taker *take, void *context,
                            struct error *error)
 {

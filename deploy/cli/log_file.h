@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A task log, with the output of the tasks if that exists: in the files of a run that is over, or in the parts of a run
- * that continues or was interrupted. */
+/* A task log, together with the output of the tasks if that still exists. If the run is over, the output is in files.
+ * If the run continues or was interrupted, it is in the parts. */
 #pragma once
 
 #include "common/metrics/task_log.h"
@@ -28,18 +28,21 @@ struct log_file {
     char path[PATH_MAX];
     FILE *file;
     enum task_log kind;
-    struct log_record *records; /* owned; ordered by task number; each task has one record, of its last line */
+    /* owned; ordered by task number; one record for each task, of the last line that the task has */
+    struct log_record *records;
     size_t count, capacity;
     uint64_t strange;
     enum log_streams streams;
-    char output[PATH_MAX], errors[PATH_MAX]; /* paths of the two files, or the path of the output that has parts */
+    /* LOG_STREAMS_FILES: paths of the two files. LOG_STREAMS_PARTS: `output` is the path of the output to which the
+     * parts belong. */
+    char output[PATH_MAX], errors[PATH_MAX];
     FILE *out, *err;
     char *line;
     size_t room;
 };
 
-/* Opens the log `name`, or the log of the list or output `name`. `output`: path of the run's output; NULL: the output
- * is searched beside the log. */
+/* Opens a log. `name` is its path, or the path of the list or output of its run. `output`: path of the run's output;
+ * NULL: the output is searched beside the log. */
 int log_file_open(struct log_file *log, const char *name, const char *output, struct error *error);
 void log_file_close(struct log_file *log);
 

@@ -85,8 +85,8 @@ static int refuse_file(const char *name, struct error *error)
     return error_set(error, "%.100s is a file; type, to run each of its lines: hdss run exec tasks=%.100s", name, name);
 }
 
-/* An option precedes the command. Suggests the command that follows, exec if `:::` follows, or run if run has the
- * option. */
+/* An option stands before the command. The error suggests the command that follows; or exec, if `:::` follows; or run,
+ * if this is one of its options. */
 static int refuse_early_option(int argc, char *const *argv, struct error *error)
 {
     struct grammar grammar;
@@ -408,7 +408,7 @@ static int explain_taken_kernel(const struct options *options, int argc, char *c
     options_reader_init(&reader, options, argc, argv);
     while (options_next(&reader, &word, &ignored) > 0) {
         if (word.row == NULL)
-            /* No option has taken the kernel as its value, so something else is wrong. */
+            /* no option has taken the name of the kernel as its value, so this is another mistake */
             return -1;
         if (word.row->value != NULL && word.value != NULL && kernel_find(word.value) != NULL) {
             char accepted[OPTION_ACCEPTED_MAX];

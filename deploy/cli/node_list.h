@@ -11,5 +11,6 @@ typedef int node_visitor(void *context, const char *name, struct error *error);
  * many digits as the first number of their range. */
 int node_list_expand(const char *list, node_visitor *visit, void *context, struct error *error);
 
-/* Fails unless there are counts for exactly `count` nodes; `counts` is then undefined. */
+/* Fills counts[count]. Fails if the list has not exactly `count` counts; the contents of `counts` are then
+ * undefined. */
 int node_counts_parse(const char *list, unsigned *counts, unsigned count, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run that pods can join: see open_run.h. Its ranks are a set with one job, which the supermaster manages
+/* A run that pods can join: see open_run.h. The supermaster treats such a run as a set with one job
  * (supermaster/lead/elastic.c). This file only decides at which interface pods can join, and where their ticket is. */
 #include "deploy/cli/open_run.h"
 
@@ -17,7 +17,7 @@ static const char *option_for_pods(const struct launch_plan *launch_plan)
     return launch_plan->line_up.has_pods ? "--pods" : launch_plan->elastic ? "--elastic" : "--listen";
 }
 
-/* The name of the run's own folder has the ID of this process. This ID stays the same when the run is restarted. */
+/* The run's own folder is named after the ID of this process, which stays the same if the run is restarted. */
 static int find_folder(const struct launch_plan *launch_plan, char folder[PATH_MAX], struct error *error)
 {
     char name[SET_NAME_MAX];

@@ -5,8 +5,8 @@
 #include "common/util/error.h"
 #include "deploy/cli/compose.h"
 
-/* Adds the option that says where pods join, unless the user has given it: with --pods at any interface, otherwise only
- * on this machine. The ticket is in the run's own folder. */
+/* Adds the option for the address at which pods join, unless the user has given it. With --pods the run listens at all
+ * interfaces, otherwise only on this machine. The ticket is in the run's own folder. */
 int open_run_add_words(struct launch_plan *launch_plan, struct error *error);
 
 /* Does the same as open_run_add_words() for a job whose words were parsed already. */

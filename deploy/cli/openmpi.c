@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The dialect (dialect.h) of Open MPI's mpirun.
  *
- * Survival (measured with 4.1.4): without the options orte_abort_on_non_zero_status = 0 and --enable-recovery, mpirun 4
- * kills all ranks about a second after a rank has died. With only the first option, mpirun ends the run after the loss
- * of a node. With both, mpirun never returns after a loss on several nodes; then launcher_watch.h ends it, for which
- * the supermaster must be on this machine. If the supermaster is elsewhere, both options are left out. Ending mpirun
- * takes 4 s if a rank on another machine is stopped, or 0.1 s with odls_base_sigkill_timeout = 0.
+ * Survival, version 4 (measured with 4.1.4). By default mpirun kills all ranks about a second after a rank has died.
+ * With orte_abort_on_non_zero_status = 0, the other ranks survive, unless a whole node is lost. With --enable-recovery
+ * as well, the other ranks also survive the loss of a node. But after a loss on several nodes mpirun never returns. So
+ * launcher_watch.h ends mpirun, for which the supermaster must be on this machine. If the supermaster is elsewhere,
+ * neither option is used. Ending mpirun takes 4 s if a rank on another machine is stopped, or 0.1 s with
+ * odls_base_sigkill_timeout = 0.
  *
- * Version 5 has the first option under another name, state_base_error_non_zero_exit (measured with 5.0.7). With
- * --enable-recovery alone, the other ranks survive a rank that is killed, but not a rank with an exit status other than
- * 0. On several machines version 5 also needs its ULFM (--with-ft ulfm): without it a rank aborts when its connection
- * to a lost rank breaks. On one machine ULFM brings nothing, and is used only if the user wants it, because then all
- * ranks crash in MPI_Init if a rank is lost at the start.
+ * Survival, version 5 (measured with 5.0.7). The first option is called state_base_error_non_zero_exit. With
+ * --enable-recovery alone, the other ranks survive a killed rank, but not a rank with an exit status other than 0. On
+ * several machines version 5 also needs its ULFM (--with-ft ulfm): without it a rank aborts when its connection to a
+ * lost rank breaks. On one machine ULFM is used only if the user asks for it. It has no advantage there, and with it
+ * all ranks crash in MPI_Init if a rank is lost at the start.
  *
- * Start (measured with 4.1.4, one machine): of 360 ms, looking for fabrics takes 200, which messages on one machine do
- * not need (pml cm, btl tcp), and describing PCI devices takes 60. On several machines both steps remain: the transport
- * may be UCX or libfabric, which choose network cards by their place on the PCI bus. */
+ * Start (measured with 4.1.4 on one machine). Of 360 ms, 200 ms are spent looking for fabrics (pml cm, btl tcp), and 60
+ * ms describing PCI devices. Messages on one machine need neither, so set_transport() switches both off. On several
+ * machines both remain: UCX and libfabric choose network cards by their place on the PCI bus. */
 #include "common/os/cores.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/held_folder.h"
@@ -47,8 +48,8 @@ static bool openmpi_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0;
 }
 
-/* If a launcher, for example a script, does not tell its version, this function assumes the version of the library with
- * which HDSS was built. */
+/* Some launchers, for example scripts, do not tell their version. For them the version of the library with which HDSS
+ * was built is assumed. */
 static bool is_version_5(const struct launch_plan *launch_plan)
 {
     const char *built = family_built_version(MPI_FAMILY_OPENMPI);
@@ -57,7 +58,8 @@ static bool is_version_5(const struct launch_plan *launch_plan)
     return built != NULL && strtoul(built, NULL, 10) >= 5;
 }
 
-/* With --dca, workers end by themselves after a loss if they see each other's processes. */
+/* With --dca, ranks survive only if all are on this machine: after a loss, workers end by themselves only if they see
+ * each other's processes. */
 static bool survives(const struct launch_plan *launch_plan)
 {
     const bool can = !openmpi_is_dca(launch_plan) || launch_plan_is_here(launch_plan);
@@ -92,8 +94,8 @@ static void add_survival(const struct launch_plan *launch_plan, struct argv *lin
         argv_add_split(line, "--with-ft ulfm");
 }
 
-/* With some transports of version 4, one-sided operations cannot reach another machine, so these transports are
- * excluded. Version 5 does not have them. */
+/* In version 4 the component osc/rdma is excluded: with some transports its one-sided operations cannot reach another
+ * machine. */
 static void add_one_sided(const struct launch_plan *launch_plan, struct argv *line)
 {
     if (!is_version_5(launch_plan) && openmpi_is_dca(launch_plan) && launch_plan->line_up.hosts.count > 1 &&
@@ -101,12 +103,12 @@ static void add_one_sided(const struct launch_plan *launch_plan, struct argv *li
         argv_add_split(line, "--mca osc ^rdma");
 }
 
-/* Version 4: hosts have exactly as many slots as ranks. With --map-by node, the ranks of each program go to the hosts
- * in turn until the hosts are full. An mpirun that was built for a batch system uses the slots of the batch job
- * instead, so it gets --oversubscribe if the ranks go to the hosts in turn.
+/* Version 4: each host is listed with as many slots as it gets ranks. With --map-by node, the ranks of each program go
+ * to the hosts in turn until the hosts are full. An mpirun that was built for a batch system ignores these slots and
+ * uses those of the batch job. So it gets --oversubscribe if the ranks go to the hosts in turn anyway.
  *
- * Version 5: --map-by node has two defects if hosts have different numbers of ranks (5.0.7). It skips rank numbers, so
- * that MPI_Init fails, and it finds no place for some ranks. So each program names the hosts of its ranks. */
+ * Version 5: --map-by node fails if hosts have different numbers of ranks (5.0.7). It skips rank numbers, so that
+ * MPI_Init fails, and it finds no place for some ranks. So each program names the hosts of its ranks. */
 static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (is_version_5(launch_plan)) {
@@ -124,14 +126,14 @@ static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, 
     argv_add(line, "node");
 }
 
-/* If there are more ranks than cores, the ranks are not bound. Ranks that were bound to cores in turn were not faster
- * with two workers on two cores (0.94 to 1.01 of the time) and slower with three workers (2.6 times for empty
- * iterations, 1.27 for mandelbrot): two ranks share a core, and the supermaster is woken on a busy one. Version 5 must
- * map by slot; otherwise it mixes the ranks of the programs, and values for single workers (--power) go to the wrong
+/* Called if there are more ranks than cores. The ranks are then not bound to cores. Binding them in turn was no faster
+ * with two workers on two cores (0.94 to 1.01 of the time). With three workers it was slower (2.6 times for empty
+ * iterations, 1.27 for mandelbrot): two ranks share a core, and the supermaster wakes on a busy core. Version 5 must
+ * map by slot. Otherwise it mixes the ranks of the programs, and values for single workers (--power) go to the wrong
  * workers. */
 static void add_cores(const struct launch_plan *launch_plan, struct argv *line, bool bound, bool mapped)
 {
-    /* A mapping that the user has given may not permit more ranks than cores. */
+    /* without this option, the user's own mapping may not permit more ranks than cores */
     if (mapped)
         argv_add(line, "--oversubscribe");
     else
@@ -157,8 +159,8 @@ static void add_placement(const struct launch_plan *launch_plan, const char *hos
         argv_add_split(line, "--map-by slot");
 }
 
-/* Version 5 would pass the environment's parameters to other machines by a component of PMIx that set_environment()
- * switches off, so these parameters are repeated for each program. */
+/* Version 5 passes the OMPI_MCA_ variables of the environment to other machines by a component of PMIx, which
+ * set_environment() switches off. So each program gets an option for each of these variables. */
 static void openmpi_add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (!is_version_5(launch_plan))
@@ -188,8 +190,9 @@ static void set_unless_set(const char *name, const char *value, variable_setter 
         set(name, value, context);
 }
 
-/* Messages on one machine use shared memory, so no other transport is tried, and no rank listens at a port. The
- * settings are in the environment, because version 5 applies --mca only to the first program of a line. */
+/* If all ranks are on one machine, messages use shared memory. Other transports are not tried, and no rank listens at a
+ * port. These settings are environment variables, because version 5 applies --mca only to the first program of a
+ * line. */
 static void set_transport(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     if (!launch_plan_is_here(launch_plan))
@@ -204,8 +207,8 @@ static void set_transport(const struct launch_plan *launch_plan, variable_setter
     set_unless_set("OMPI_MCA_btl", is_version_5(launch_plan) ? "self,sm" : "self,vader", set, context);
 }
 
-/* On a disk, making and removing the files of a session takes longer than a short job. Unless the user has said where
- * temporary files go, the files of a session are in memory if there is room. */
+/* Puts the files of a session in memory, if there is room and the user has not chosen a folder for temporary files. On
+ * a disk, making and removing them takes longer than a short job. */
 static void set_session_folder(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     struct statfs status;
@@ -218,10 +221,11 @@ static void set_session_folder(const struct launch_plan *launch_plan, variable_s
         set_unless_set(SESSION_BASE, MEMORY_FOLDER, set, context);
 }
 
-/* If the user is root, Open MPI refuses to start without two variables. PMIX_MCA_plog: mpirun sometimes crashes when a
- * rank on another machine reports a broken connection; the setting switches these reports off. PMIX_MCA_pmdl: mpirun
- * 5.0.7 to 5.0.10, at least, crashes at a line of several programs before it starts any (open-mpi/ompi#13303), in a
- * component of PMIx that the ranks do not need. prterun does not crash, but takes none of Open MPI's options. */
+/* OMPI_ALLOW_RUN_AS_ROOT...: without these, Open MPI refuses to start for root. PMIX_MCA_pmdl: switches off a component
+ * of PMIx that the ranks do not need. In mpirun 5.0.7 to 5.0.10, at least, it crashes mpirun at a line of several
+ * programs before any starts (open-mpi/ompi#13303). prterun does not crash, but accepts none of Open MPI's options.
+ * PMIX_MCA_plog: switches off reports from other machines about broken connections, because mpirun 4 sometimes crashes
+ * at such a report. */
 static void set_environment(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     if (geteuid() == 0) {
@@ -232,7 +236,7 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
         set_unless_set("PMIX_MCA_pmdl", "^ompi", set, context);
     if (takes_ulfm(launch_plan) ||
         (is_version_5(launch_plan) && argv_contain(&launch_plan->start.mpi_args, "--with-ft")))
-        /* The PMIx component that was switched off above would set this variable. */
+        /* The component that PMIX_MCA_pmdl switches off would set this variable. */
         set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context);
     if (!is_version_5(launch_plan) && launch_plan->start.survives && launch_plan->line_up.hosts.count > 0)
         set_unless_set("PMIX_MCA_plog", "^default", set, context);
@@ -263,8 +267,9 @@ static unsigned job_number_4(const char *session, long launcher)
     return job;
 }
 
-/* Computes the number for version 5 (as read in 5.0.7): a hash of the launcher's name for its jobs (Jenkins's
- * one-at-a-time), folded to 16 bits, and then the number of the job. An mpirun has only one job. */
+/* Computes the number for version 5 (as in the source of 5.0.7). The upper 16 bits are a hash (Jenkins's one-at-a-time)
+ * of the name that the launcher gives its jobs. The lower 16 bits are the number of the job, which is 1, because an
+ * mpirun has only one job. */
 unsigned openmpi_job_number_5(const char *host, long launcher)
 {
     char name[HOST_NAME_MAX + 40];
@@ -326,8 +331,8 @@ static void clear_4(const char *base, const char *host, long launcher)
     rmdir(top);
 }
 
-/* Version 5 has the files of a run in BASE/prterun.HOST.NUMBER.USER. After a second SIGINT mpirun removes these, but
- * not the shared memory. */
+/* Version 5 has the files of a run in BASE/prterun.HOST.NUMBER.USER; NUMBER is the process ID of mpirun. After a second
+ * SIGINT mpirun removes these files, but not the shared memory. */
 static void clear_5(const char *base, const char *host, long launcher)
 {
     char session[PATH_MAX];
@@ -347,8 +352,8 @@ static const char *session_base(void)
     return base;
 }
 
-/* Removes what a launcher of either version removes at its end. The launcher may have cut off the host's name at its
- * first dot. */
+/* Removes the files that a launcher of either version would have removed at its end. The host name in their paths may
+ * end at its first dot, so both forms are tried. */
 static void openmpi_clear(pid_t launcher)
 {
     const char *base = session_base();
@@ -362,8 +367,8 @@ static void openmpi_clear(pid_t launcher)
     }
 }
 
-/* BASE/ompi.HOST.USER/hdss.NUMBER, in which NUMBER is the ID of this process. It protects the folder of all
- * sessions. */
+/* The folder BASE/ompi.HOST.USER/hdss.NUMBER; NUMBER is the ID of this process. While it exists, no mpirun can remove
+ * BASE/ompi.HOST.USER, which all sessions share. */
 static char kept[PATH_MAX];
 
 static void remove_forgotten(const char *top)
@@ -378,8 +383,8 @@ static void remove_forgotten(const char *top)
         closedir(folder);
 }
 
-/* The last mpirun of a user removes the folder of all sessions, and another mpirun that starts at the same time fails.
- * So this process keeps a folder of its own in the folder of all sessions, which makes the removal fail. */
+/* The last mpirun of a user removes the folder that all sessions share. If another mpirun starts at that moment, it
+ * fails. So this process makes a folder of its own inside, and the shared folder cannot be removed. */
 static void keep_sessions_4(void)
 {
     char top[PATH_MAX], host[HOST_NAME_MAX + 1] = "";
@@ -413,8 +418,8 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
         held_folder_make(&shared, MEMORY_FOLDER, "hdss-ranks");
 }
 
-/* Sets the folder for the ranks' shared memory. The printed launch line does not have this folder, because the folder
- * does not exist later. Variables that the user has set remain. */
+/* Sets the folder for the ranks' shared memory. This is not part of the printed launch line, because the folder is
+ * removed after the run. Variables that the user has set are not changed. */
 static void openmpi_enter(void)
 {
     static const char *const variables[] = {"OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Output that does not block: see outlet.h.
  *
- * The descriptor remains in blocking mode, because other processes share the mode. If poll() says that a pipe or
- * terminal is writable it has room for PIPE_BUF bytes, so a write of that size does not block. */
+ * The descriptor stays in blocking mode, because other processes share the mode with this process. If poll() says that
+ * a pipe or terminal is writable, there is room for PIPE_BUF bytes. So a write of that size does not block. */
 #include "deploy/cli/outlet.h"
 
 #include <errno.h>

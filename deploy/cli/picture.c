@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs hdss-plot: see picture.h.
  *
- * The data, the picture and the messages are in files without names. So neither process waits for the other, and no
- * file is left behind. */
+ * The data, the picture and the messages are in unnamed files. With pipes, the two processes would wait for each other;
+ * with named files, some might be left behind. */
 #include "deploy/cli/picture.h"
 
 #include "common/os/files.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The picture of chunk sizes: see plot.h. Writes the input of hdss-plot: the title, the caption and, for each series,
- * its points; then "marks" with the chunks that may have a marker, and "end" with the number of chunks, their least and
- * greatest size, and the spec. */
+/* The picture of chunk sizes: see plot.h. Writes the input of hdss-plot. It begins with the title and the caption. For
+ * each series it has the points of its line. Then come "marks", with the chunks that may have a marker, and "end", with
+ * the number of chunks, the least and greatest size, and the spec. */
 #include "deploy/cli/plot.h"
 
 #include "common/metrics/human.h"

@@ -31,8 +31,8 @@ static bool visit_ranks(struct launch_world *world, pid_t launcher, unsigned dep
     return world->visit_children(world, launcher, visit_below, &below);
 }
 
-/* A process that was forked and has not executed its program yet has its parent's command line and signal handlers. Its
- * program begins without handlers. Between these two states the process has no command line. */
+/* After fork(), a process has the command line and signal handlers of its parent until it executes its program. The
+ * program begins without handlers. Between these two states the process has no command line for a short time. */
 static bool is_copy_of(struct launch_world *world, pid_t pid, pid_t parent)
 {
     char own[1024], before[1024];
@@ -59,8 +59,8 @@ static bool visit_catching(pid_t child, void *context)
     struct launch_world *world = catching->world;
     const pid_t parent = world->parent(world, child);
     catching->ranks++;
-    /* is_copy_of() must come first. If the handlers were read first, a copy might execute its program after that;
-     * is_copy_of() would then be false, although the handlers were those of the parent. */
+    /* The order matters. If the handlers were read first, the child might execute its program before is_copy_of() is
+     * called. Then is_copy_of() would be false, although the handlers were still those of the parent. */
     return parent > 0 && !is_copy_of(world, child, parent) && does_catch(world, child, catching->signal_number);
 }
 

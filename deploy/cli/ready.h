@@ -7,9 +7,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The ranks of a launcher are its children (depth 1) or grandchildren (depth 2): see dialect.h.
- *
- * True if the launcher and all its ranks, at least `ranks`, catch the signal. Then it may be sent to the launcher. */
+/* True if the launcher and all its ranks catch the signal, and it has at least `ranks` ranks. The signal may then be
+ * sent to the launcher. The ranks are its children (depth 1) or grandchildren (depth 2): see dialect.h. */
 bool ready_for(struct launch_world *world, pid_t launcher, unsigned depth, unsigned ranks, int signal_number);
 
 /* True for a process that has ended, even if nobody has reaped it. */

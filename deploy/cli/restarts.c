@@ -99,8 +99,8 @@ static bool has_suspects(const struct poison_set *deaths)
     return false;
 }
 
-/* Adds a death in the journal to each task that was running at the loss; no other process writes the journal now. If
- * that fails, no task is held responsible. */
+/* Adds a death in the journal to each task that was running at the loss. No other process writes the journal at that
+ * time. If writing fails, no task is blamed. */
 static void blame_tasks(struct restarts *restarts)
 {
     struct journal_file file;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides whether a run that is lost is started again, and prints why.
+/* Decides whether a lost run is started again, and prints why.
  *
- * A run is lost in two cases: no rank has reported how the run went, because the supermaster or the launcher has died;
- * or the report says that the run has lost a rank without which it cannot go on. In both cases the journal says what is
- * stored. A run is not lost if the report says something else, whatever the status, or if the run was told to end. A
- * run that records nothing between two losses is not started again, because it would only be lost again. If the journal
- * shows a new task that causes losses, the count of restarts begins anew, because the next start gives that task up. A
- * set that was up goes on with the jobs of its queue.
+ * A run is lost in two cases. Either no rank has reported how the run went, because the supermaster or the launcher has
+ * died. Or the report says that the run has lost a rank that it needs. In both cases the journal says what is stored. A
+ * run with any other report is not lost, whatever its exit status, and neither is a run that was told to end.
  *
- * If only the supermaster is lost, a task may have killed it. The tasks that were running on the machine of the
- * supermaster and are not done get one more death in the journal: see supermaster/failures.c. */
+ * A run is started again at most `limit` times. If the last start has recorded nothing, the run is not started again,
+ * because it would only be lost again. If the journal has a new task that the next start will give up, because it has
+ * caused too many losses, the count begins at 0 again. A set that was up goes on with the jobs of its queue.
+ *
+ * If only the supermaster is lost, a task may have killed it. So the tasks that were running on the supermaster's
+ * machine and are not done get one more death in the journal: see supermaster/failures.c. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -42,7 +43,7 @@ struct restarts {
     struct journal_seen latest; /* the journal at the last start */
     struct ranges ran;          /* tasks that were running when the supermaster was lost, for launch.h; owned */
     bool has_suspects;          /* a task was running at two losses of the supermaster */
-    bool is_stored;             /* the journal was written by this run, so --resume can go on from it */
+    bool is_stored;             /* this run has written the journal, so --resume can continue from it */
 };
 
 /* Must be called before the first start. */
@@ -50,6 +51,6 @@ void restarts_init(struct restarts *restarts, const char *journal, unsigned limi
 void restarts_init_set(struct restarts *restarts, unsigned limit, const char *without);
 void restarts_fini(struct restarts *restarts);
 
-/* Must be called after each start. Returns true if the run must be started again. If the run is lost, prints what
- * happens next. */
+/* Must be called after each start. Returns true if the run must be started again. If the run is lost, also prints
+ * whether it is started again, and why. */
 bool restarts_are_due(struct restarts *restarts, const struct launch *how);

@@ -26,6 +26,7 @@ void rows_clear(struct rows *rows);
 bool rows_add(struct rows *rows, const char *text, size_t length);
 bool rows_end(struct rows *rows);
 
-/* These return the number of fields of row i, and one of the fields. Row i may be the unfinished row (i == count). */
+/* rows_fields() returns the number of fields of row i; rows_field() returns one of them. Row i may be the unfinished
+ * row (i == count). */
 size_t rows_fields(const struct rows *rows, size_t i);
 struct piece rows_field(const struct rows *rows, size_t i, size_t field);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss run: makes the launch line for a job on the available machines, prints it and runs it.
+/* hdss run: composes the launch line for a job on the available machines, prints it and runs it.
  *
- * The options of the launch remain here; those of the job go to the supermaster. Both are checked before anything
- * starts. */
+ * Options of the launch are used here; options of the job are passed on to the supermaster. Both are checked before
+ * anything starts. */
 #include "deploy/cli/run.h"
 #include "common/config/job.h"
 #include "common/config/options.h"
@@ -43,7 +43,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* CROWD: if a machine has more workers per core than this, a note is printed. */
+/* CROWD: if a machine has more workers per core than this, a note says so */
 enum { RANKS_MAX = 1 << 20, MARGIN_S = 60, CROWD = 8 };
 
 static int take_hosts(void *target, const char *value, struct error *error)
@@ -411,8 +411,8 @@ static void set_variable(const char *name, const char *value, void *shown)
         fprintf(shown, "%s=%s ", name, value);
 }
 
-/* Sets a variable that makes mpirun accept the ranks of each node. Returns the variable's previous value, for
- * restore_tasks(). */
+/* Sets a variable, without which mpirun would not accept so many ranks on the nodes of the batch job. Returns the
+ * variable's previous value, for restore_tasks(). */
 static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
 {
     const char *before = getenv(ALLOCATION_TASKS);
@@ -424,7 +424,7 @@ static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
     return kept;
 }
 
-/* Undoes set_tasks(): another run of this process must see the allocation of the batch system. */
+/* Undoes set_tasks(), because another run of this process must see the real allocation of the batch system. */
 static void restore_tasks(char *kept)
 {
     if (kept != NULL)
@@ -434,8 +434,8 @@ static void restore_tasks(char *kept)
     free(kept);
 }
 
-/* Sets how->kept and how->journal. Messages use them to say what is kept after a run has ended. The journal is known
- * only if the job was checked on this machine. */
+/* Sets how->kept and how->journal, for messages about what is kept of a run that has ended. The journal is known only
+ * if the job was checked on this machine. */
 static void set_kept(struct launch_plan *launch_plan, struct launch *how)
 {
     static char path[JOB_JOURNAL_PATH_MAX];
@@ -456,7 +456,7 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
     how->journal = how->is_resumable ? path : NULL;
 }
 
-/* Set by a signal between two starts of a run. During a start, launch() handles signals. */
+/* A signal sets this between two starts of a run. During a start, launch() handles signals. */
 static volatile sig_atomic_t run_is_asked;
 
 static void note_signal_of_run(int number)
@@ -470,8 +470,8 @@ static bool run_command_is_asked(void)
     return run_is_asked != 0;
 }
 
-/* A signal ends this process at once before the launch, because nothing is lost then, and a kernel may take long to
- * describe its loop. */
+/* Handles signals before the launch: ends this process at once. Nothing is lost, and waiting might be long if the
+ * kernel is describing its loop. */
 static void end_before_launch(int number)
 {
     static const char line[] = "hdss: stopped before the run had begun\n";
@@ -506,7 +506,8 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
         add_option(launch_plan, line, "--after-loss");
 }
 
-/* From the next start on each task is a chunk: only then can the supermaster release suspects one at a time. */
+/* From the next start on each chunk is one task. Otherwise the supermaster could not release suspected tasks one at a
+ * time. */
 static void hand_out_singly(const struct launch_plan *launch_plan, struct argv *line)
 {
     const struct run_spec *spec = &launch_plan->request.setup.job.spec;
@@ -603,7 +604,8 @@ static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struc
     return launch_plan->verbose || how->output == LAUNCH_OUTPUT_APART ? stderr : NULL;
 }
 
-/* Prints a note if so many workers share a core that the user has probably mistyped, as in --workers 1e3. */
+/* Prints a note if far too many workers share a core. Then the user has probably mistyped their number, as in --workers
+ * 1e3. */
 static void say_crowded(const struct launch_plan *launch_plan)
 {
     const unsigned cores = cores_usable();
@@ -617,7 +619,8 @@ static void say_crowded(const struct launch_plan *launch_plan)
     say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : launch_plan->program, text);
 }
 
-/* The supermaster of a set must be on this machine, because its socket is. */
+/* Fails if the supermaster of a set would not be on this machine. Its socket is on its own machine, and commands look
+ * for the socket here. */
 static int check_set(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->is_pod || launch_plan_leads_here(launch_plan))
@@ -772,8 +775,9 @@ static unsigned guess_ranks(const struct launch_plan *launch_plan)
     return leading + launch_plan->line_up.masters + workers;
 }
 
-/* True if the ranks should share memory: no option needs MPI, all ranks are on this machine, and either the limits of
- * this machine permit their shared memory or MPI could not run them. */
+/* True if the ranks should share memory: no option needs MPI, and all ranks are on this machine. False if the limits of
+ * this machine permit shared memory only for fewer ranks, and there is an MPI library to be used instead. For more than
+ * LANES_RANKS_MAX ranks MPI is used only if the user asks for it. */
 static bool suits_memory(const struct launch_plan *launch_plan)
 {
     enum mpi_family any;

@@ -13,11 +13,12 @@
  * -1. */
 int run_check(int argc, char **argv, struct error *error);
 
-/* Also fails if input files of the kernel are missing or wrong. Files on other machines are not checked. */
+/* Makes the checks of run_check(), and also fails if input files of the kernel are missing or wrong. Files on other
+ * machines are not checked. */
 int run_check_inputs(int argc, char **argv, struct error *error);
 
-/* Also fails if options do not suit the loop or the workers. Nothing is checked that is known only on another
- * machine. */
+/* Makes the checks of run_check(), and also fails if options do not suit the loop or the workers. What is known only on
+ * another machine is not checked. */
 int run_check_loop(int argc, char **argv, struct error *error);
 
 /* Fails if there is no such option, or it does not accept the value. */
@@ -25,8 +26,8 @@ int run_check_option(const char *name, const char *value, struct error *error);
 
 const struct option_row *run_find_option(const char *name);
 
-/* Runs the command line as `how` says, and prints messages as `program`. `restarts`: starts lost runs again. Returns an
- * enum exit_status; `error` is empty if the run has printed the reason. */
+/* Runs the command line as `how` says, and prints messages as `program`. If `restarts` is true, a lost run is started
+ * again. Returns an enum exit_status. If the run has printed the reason of a failure, `error` is empty. */
 int run_words(const char *program, int argc, char **argv, bool restarts, struct launch *how, struct error *error);
 
 extern const struct option_row launch_place_rows[];

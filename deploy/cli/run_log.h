@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The first and the last line of a run's log, if standard error is no terminal: when the run began and with which
- * ranks, and how it ended. The leading rank writes the lines in between. */
+/* If standard error is no terminal: the first and the last line of a run's log. The first line says when the run began
+ * and with which ranks, the last one how it ended. The leading rank writes the lines in between. */
 #pragma once
 
 #include "deploy/cli/compose.h"
@@ -13,7 +13,7 @@ struct run_log {
     bool is_kept;
     bool is_begun;
     int64_t begun_ms;
-    int64_t due_ms; /* a run that takes at least this long has a last line even without a first line */
+    int64_t due_ms; /* a run that takes at least this long gets a last line, even if the log has no first line */
 };
 
 /* Writes the first line in a batch job, or if the user asked for a log. Otherwise the log has no first line, and

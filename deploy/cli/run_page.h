@@ -24,8 +24,8 @@ int run_page_make(const struct run_page *page, struct error *error);
 
 void run_page_fini(struct run_page *page);
 
-/* A fixed text of the page, and what follows it: "trace", "report" or "name"; NULL: nothing. embed.py makes these texts
- * of the files in report/page/. */
+/* A fixed text of the page. `then` names what follows the text: "trace", "report" or "name"; NULL: nothing. embed.py
+ * makes these texts from the files in report/page/. */
 struct page_part {
     const char *text, *then;
 };

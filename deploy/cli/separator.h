@@ -15,8 +15,8 @@ struct separator {
     regex_t pattern;
 };
 
-/* `\t` means a TAB. A text of several characters is an extended regular expression if it has special ones. An error
- * begins with `text`. On failure nothing is owned. */
+/* `\t` means a TAB. A text of several characters is an extended regular expression if at least one of them is special
+ * in such expressions. An error message begins with `text`. On failure nothing is owned. */
 int separator_init(struct separator *separator, const char *text, struct error *error);
 void separator_fini(struct separator *separator);
 

@@ -53,8 +53,9 @@ void series_fini(struct series *series)
     sched_fini(&series->sched);
 }
 
-/* If a technique has a formula for the start of a chunk, its chunk sizes never grow, or never shrink. So two sizes show
- * whether all are equal. If they are equal, cutting chunk by chunk gives the same chunks as the formula. */
+/* Compares only two sizes. That is enough: if a technique has a formula for the start of a chunk, its chunk sizes
+ * either never grow or never shrink. If all sizes are equal, cutting chunk by chunk gives the same chunks as the
+ * formula. */
 bool series_is_equal(const struct series *series, uint64_t *size)
 {
     const struct sched *sched = &series->sched;

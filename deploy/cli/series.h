@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The chunks into which a technique cuts a loop, without a run.
  *
- * Workers ask in turn, or in a given order, which repeats. When a worker asks again, an adaptive technique gets the
- * time of the worker's last chunk: count / power seconds. */
+ * Workers ask in turn, or in a given order, which is repeated. When a worker asks again, an adaptive technique is told
+ * how long the worker's last chunk took: count / power seconds. */
 #pragma once
 
 #include "common/sched/bounds.h"

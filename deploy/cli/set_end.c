@@ -75,8 +75,8 @@ static bool is_there(const char *path)
     return fd >= 0 || errno == EAGAIN;
 }
 
-/* Returns the process of the set that ends last: the `hdss up` that has started the supermaster, or the supermaster; 0:
- * unknown. */
+/* Returns the process of the set that ends last. That is the `hdss up` that has started the supermaster; if there is
+ * none, it is the supermaster itself. 0: unknown. */
 static int find_last(int socket)
 {
     struct ucred peer = {0};

@@ -126,7 +126,7 @@ static void take_set(void *context, const char *path, const char *name)
     snprintf(only->set->path, sizeof only->set->path, "%s", path);
 }
 
-/* If there is only one socket, it is taken without asking whether its set is up. */
+/* A single socket is taken without asking whether its set is up. Only if there are several, the sets are asked. */
 static int find_only(struct set_place *set, struct error *error)
 {
     struct only_set only = {.set = set};

@@ -27,11 +27,11 @@ bool sets_is_private(const char *name);
 
 int sets_check_name(const char *name, struct error *error);
 
-/* Finds the set `given` or, if that is NULL, the set that HDSS_SET names, the set of the batch job, or the only set.
- * The set that is found may have ended already. */
+/* Finds the set `given`. If that is NULL, finds the set that HDSS_SET names; otherwise the set of the batch job;
+ * otherwise the only set. The set may have ended already. */
 int sets_find(const char *given, struct set_place *set, struct error *error);
 
-/* Also accepts a run, by run-PID, because pods can join a run, too. */
+/* Does the same as sets_find(), and also accepts a run, by run-PID, because pods can join a run, too. */
 int sets_find_with_pods(const char *given, struct set_place *set, struct error *error);
 
 int sets_refuse_lost(const char *name, struct error *error);

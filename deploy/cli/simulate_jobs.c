@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulates a set with the jobs of a file: see simulate_jobs.h.
  *
- * A job is prepared when it begins, because all jobs together may be large. It is prepared from the command line and
- * its own line. Before the set begins, each job is prepared once, so that a wrong line is refused. Then each is
- * simulated alone in a set, for comparison; jobs with the same words share that simulation. */
+ * Jobs are prepared from the command line and their own lines. Before the set begins, each job is prepared once, so
+ * that a wrong line is refused. For the simulation a job is prepared again when it begins, because all jobs together
+ * may need too much memory. Each job is also simulated alone in a set, for comparison; jobs with the same words share
+ * that simulation. */
 #include "deploy/cli/simulate_jobs.h"
 
 #include "common/config/options.h"
@@ -23,8 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A job computes for this time before another job may, as in a helper of a real set. If chunks take longer, turns are
- * longer, because each switch of a worker to another job is an event of the simulation. */
+/* A job computes for at least this time before another job may compute, as in a helper of a real set. If chunks take
+ * longer, turns are longer: each switch between jobs is an event, so short turns would slow the simulation down. */
 #define SET_TURN_NS  20000000u
 #define SET_TURNS    16
 #define NS_PER_S     1e9

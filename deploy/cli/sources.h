@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of the tasks of `hdss exec`, which are combined to rows, one per task.
+/* Arguments of the tasks of `hdss exec`. They are combined to rows, one row per task, as in GNU parallel.
  *
- * A source has values: words of the command line, or texts in a file or on standard input that each end with a
- * delimiter. If there is a column separator, a value is split into fields. Linked sources are a group, and are read
- * side by side. The groups make a cross product, in which the last one changes fastest. The first group is read on
- * demand, and may have any length; the values of the others are kept. With `slots` or `shuffles`, everything is read
- * before the first row. All this is as in GNU parallel. */
+ * A source has values: words of the command line, or texts in a file or on standard input, each ended by a delimiter.
+ * If there is a column separator, a value is split into fields. Linked sources form a group: value i of each of them
+ * goes into the same row. The rows are the cross product of the groups; the last group changes fastest.
+ *
+ * The values of the first group are read only when they are needed, so the group may have any length. The values of the
+ * other groups are kept in memory. With `slots` or `shuffles`, everything is read before the first row. */
 #pragma once
 
 #include "common/util/error.h"
@@ -22,11 +23,11 @@ struct sources_options {
     const char *end;
     bool header;
     bool skips_empty;
-    bool link; /* all sources are one group, in which the values of shorter sources repeat */
+    bool link; /* all sources form one group; the values of shorter sources are repeated */
     enum sources_trim trim;
     unsigned per_row; /* how many values of the only source make a row; 0: one */
-    /* Minimum number of rows for the values of the only source, which are distributed over as few rows as possible. 0:
-     * see per_row. */
+    /* The values of the only source are distributed over at most this many rows. If a row would become too long, there
+     * are more rows. 0: see per_row. */
     unsigned slots;
     bool csv;
     bool shuffles;

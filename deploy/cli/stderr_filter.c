@@ -6,10 +6,10 @@
 #include <string.h>
 
 #define RULE        "--------------------------------------------------------------------------\n"
-#define SKIPPED_MAX 2000 /* no message is longer, so if more was skipped, the end of the message was missed */
+#define SKIPPED_MAX 2000 /* longer than every message: if more is skipped, the end of the message was missed */
 #define NAME_MAX    100  /* limit of a host's name with a process number */
 
-/* '*' matches at most NAME_MAX characters of a line, up to the character that follows it; '#' matches digits. */
+/* '*' stands for at most NAME_MAX characters of one line, up to the character after the '*'. '#' stands for digits. */
 static const struct {
     const char *begin, *end;
 } texts[] = {
@@ -65,8 +65,8 @@ static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const 
     return true;
 }
 
-/* True if the held text may be the beginning of a message. If the text is a complete beginning, the message is skipped
- * from here on. */
+/* True if the held text may be the beginning of a message. If the text is a complete beginning, also starts to skip the
+ * message. */
 static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
 {
     if (stderr_filter->last == '\033')
@@ -85,8 +85,8 @@ static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
     return false;
 }
 
-/* A newline can only be the first or the last character of an ending. So after a mismatch an ending can begin again
- * only with the current character. */
+/* Compares only one character after a mismatch. That is enough: a newline is either the first or the last character of
+ * an ending, so an ending that begins again can only begin with the current character. */
 static void skip(struct stderr_filter *stderr_filter, char c)
 {
     if (stderr_filter->end[stderr_filter->end_length] != c)

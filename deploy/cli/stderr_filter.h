@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes what mpirun prints about exit statuses other than 0, aborts, signals that it passes on, and failures to
- * report a lost rank.
+/* Removes some messages of mpirun: about exit statuses other than 0, aborts, signals that it passes on, and lost ranks
+ * that it could not report.
  *
- * The programs of HDSS explain their exit statuses; mpirun would add a dozen lines that look like a crash. `mpirun
- * --quiet` would also suppress real errors. Other text passes at once, and unchanged; only what may be the beginning of
- * a message is held back. */
+ * The programs of HDSS explain their exit statuses themselves. mpirun would add a dozen lines that look like a crash.
+ * `mpirun --quiet` would also suppress real errors. Text that may be the beginning of such a message is held back;
+ * other text is passed on at once, and unchanged. */
 #pragma once
 
 #include <stddef.h>

@@ -26,8 +26,8 @@
 #define BAD_REQUEST 400
 #define BODY_MAX    (1u << 20)
 
-/* Adds options that turn off the progress line of the job, if this process shows one or the user wants none, and the
- * summary, if it is not wanted. The user's options follow, so they win. */
+/* Turns off the job's own progress line if this process shows one, or if the user wants none. Turns off the job's
+ * summary if the user wants none. The user's options come after these, so they win. */
 static void add_quiet_words(json_t *words, const struct submission_request *request, const struct job *as)
 {
     const bool shows = request->waits && (request->quiet || request->is_json || attend_shows_progress(as));

@@ -23,8 +23,8 @@ struct submission_request {
     bool waits, leaves, quiet, is_json, is_open;
     struct sources *sources;
     bool stays_open;
-    /* With `waits`: callbacks of a caller that prints the job's output. The job then ends with this process. NULL:
-     * none. */
+    /* With `waits`: callbacks of a caller that prints the job's output itself. The job then ends with this process.
+     * NULL: there is no such caller. */
     const struct launch_side *side;
 };
 
@@ -33,8 +33,9 @@ struct submission_request {
         .weight = 1                                                                                                    \
     }
 
-/* Submits the job with these words; the first word names a program. Prints the job's ID, or waits for the job's end.
- * `*asked`: a signal has come while this process waited. `options`, `argc` and `argv` are those of the command, for
- * messages about mistakes. Returns an exit status; `error` is empty if a message was printed. */
+/* Submits the job with these words, of which the first names a program. If the request waits, waits for the job's end;
+ * otherwise prints the job's ID. `*asked` is set if a signal has come while it waited. `options`, `argc` and `argv` are
+ * those of the command, for messages about mistakes. Returns an exit status; `error` is empty if a message was
+ * printed. */
 int submission_make(const char *program, const struct submission_request *request, const struct argv *job,
                     const struct options *options, int argc, char *const *argv, bool *asked, struct error *error);

@@ -358,7 +358,7 @@ static void show_log(int log, off_t from)
         fwrite(bytes, 1, (size_t)count, stderr);
         from += count;
     }
-    /* If the log cannot be written, the log cannot say why the set has failed. */
+    /* If the newline cannot be written, the log cannot say why the set has failed. */
     if (from == began && write(log, "\n", 1) < 0) {
         snprintf(text, sizeof text, "the set has ended, and cannot write why to its log: %s", strerror(errno));
         say_error(program, text);
@@ -470,7 +470,8 @@ static int start_set(struct up_request *request, struct error *error)
         return EXIT_STATUS_USAGE;
     }
     request->foreground |= request->until_eof;
-    /* By default such a set is not started again: the program at the other end of standard input has lost its jobs. */
+    /* By default such a set is not started again: a new set would not have the jobs that the program at the other end
+     * of standard input has submitted. */
     if (request->until_eof && !request->restarts_given)
         request->plan.limits.restarts = 0;
     job_init(&request->plan.request.setup.job);

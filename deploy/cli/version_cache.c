@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the versions of launchers: see version_cache.h. A line has the size, the time of change in nanoseconds, the
- * path, and the text as plain() leaves it, separated by tabs. */
+/* Keeps the versions of launchers: see version_cache.h. Each line has four fields, separated by tabs: the size, the
+ * time of change in nanoseconds, the path, and the text of the version as plain() leaves it. */
 #include "deploy/cli/version_cache.h"
 
 #include "common/util/plain.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A cache of launchers' versions, in the user's cache folder.
  *
- * The key is path, size and time of change. Only binary programs are cached, because a script may call another version
- * without a change of its own. Errors of the cache are ignored. */
+ * An entry is found by path, size and time of change of the launcher. Only binary programs are cached: a script may
+ * call another launcher, whose version can change while the script stays the same. Errors of the cache are ignored. */
 #pragma once
 
 #include <stdbool.h>

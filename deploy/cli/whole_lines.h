@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes lines of several writers, each as a whole and by one write, and never behind a progress line.
+/* Writes lines of several writers. Each line is written as a whole, by one write, and never behind a progress line.
  *
  * What the ranks write to standard error comes through the launcher in pieces of any length. A line is written when it
- * is complete; whole_lines_flush() writes one that is still incomplete after some time. A progress line begins with a
- * carriage return and ends with WHOLE_LINES_CLEAR, and the next one replaces it. It is written at once, and cleared
- * before other lines. On a terminal the program's name can be coloured. */
+ * is complete. If a line stays incomplete for some time, the caller writes it by whole_lines_flush().
+ *
+ * A progress line begins with a carriage return and ends with WHOLE_LINES_CLEAR. It is written at once. The next
+ * progress line replaces it, and other lines are written only after it was cleared. On a terminal the program's name
+ * can be coloured. */
 #pragma once
 
 #include <stdbool.h>

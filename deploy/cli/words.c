@@ -8,20 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word of only these characters needs no quotes, unless its braces have a list such as {1,2} or {1..9}. */
+/* A word of only these characters needs no quotes. Exception: braces with a list, such as {1,2} or {1..9}. */
 #define WORDS_PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-^#{}"
 
-/* True if the word needs no quotes. If a word without quotes has a replacement string such as {}, each value that
- * replaces it becomes a word of its own. */
+/* True if the word needs no quotes. A replacement string such as {} works without quotes, too: each value that replaces
+ * it becomes a word of its own. */
 static bool words_is_plain(const char *word)
 {
-    /* A word such as #{} is not quoted, so it begins a comment. Users hide arguments from a command in this way. */
+    /* A word such as #{} stays without quotes, so it begins a comment. Users do this to hide arguments from a
+     * command. */
     const bool expands = strchr(word, '{') != NULL && (strchr(word, ',') != NULL || strstr(word, "..") != NULL);
     return word[0] != '\0' && (word[0] != '#' || word[1] == '{') && strspn(word, WORDS_PLAIN) == strlen(word) &&
            !expands;
 }
 
-/* A backslash before a brace must stay outside of the quotes, where it protects the brace from being replaced. */
+/* A backslash before a brace keeps the brace from being replaced. It must stay outside of the quotes. */
 static void add_quoted(struct text *text, const char *word)
 {
     const char *brace;
@@ -65,7 +66,8 @@ static bool is_among(const char *word, const char *const *words, size_t count)
 static const struct taker {
     const char *program;
     const char *option; /* the operator follows this option; NULL: see `first` */
-    unsigned first;     /* the operator is among this many first words that are no options; 0: it may be anywhere */
+    /* the operator must be among this many first words that are no options; 0: it may be any word */
+    unsigned first;
     const char *operators;
 } takers[] = {
     {"awk", "-F"},
@@ -96,7 +98,8 @@ static const char *program_name(const char *word)
     return slash != NULL ? slash + 1 : word;
 }
 
-/* Counts the words between `begin` and `at` that are neither options nor numbers of options of grep, such as -m 1. */
+/* Counts the words between `begin` and `at`, except options, and except numbers that belong to an option of grep, such
+ * as -m 1. */
 static unsigned count_operands(char *const *words, int begin, int at)
 {
     unsigned count = 0;
@@ -119,8 +122,8 @@ static bool takes(const struct taker *taker, char *const *words, int begin, int 
     return found != NULL && words[at][1] == '\0';
 }
 
-/* Returns the index of the program of the command that begins at `begin`. Skips assignments, and programs such as `env`
- * that run another program. */
+/* Returns the index of the program of a command. The command begins at `begin`, perhaps with assignments, or with
+ * programs such as `env` that run another program. These are skipped. */
 static int find_program(char *const *words, int begin, int at)
 {
     static const char *const runners[] = {"command", "env",    "exec",    "ionice", "nice",   "nohup",

@@ -2,14 +2,17 @@
 /* hdss-fork launches ranks without MPI, as processes of this machine.
  *     hdss-fork -n COUNT PROGRAM WORD... : -n COUNT PROGRAM WORD... : ...
  *
- * It makes the ranks' shared memory (common/mpi/lanes.h), forks the ranks, and handles signals and exit statuses like
- * an mpirun that tolerates dead ranks. It passes on SIGUSR1 and SIGUSR2, after which the ranks drain, and the signals
- * that stop and continue a job. SIGINT, SIGTERM and SIGHUP end the ranks if the parent, `hdss`, has sent them, or if
- * one of them comes a second time. The first signal from elsewhere, such as a batch system, drains the ranks.
+ * It makes the ranks' shared memory (common/mpi/lanes.h) and forks the ranks. It treats signals and exit statuses like
+ * an mpirun that tolerates dead ranks:
+ *    SIGUSR1 and SIGUSR2 make the ranks drain;
+ *    SIGINT, SIGTERM and SIGHUP end the ranks if they come from the parent, `hdss`, or for the second time;
+ *    the first of these signals from another process, such as a batch system, makes the ranks drain;
+ *    before all ranks have joined, signals that would drain the ranks end them;
+ *    SIGTSTP and SIGCONT stop and continue the ranks.
  *
- * The exit status is that of the first rank. After all ranks have joined, others may die: the first rank notices. If it
- * then frees the slot of a dead rank, as the supermaster of a set does, hdss-fork starts the rank again, at most
- * RETURNS_MAX times. After the first rank has ended, the others get LEAVE_MS to end. */
+ * The exit status is that of the first rank. After all ranks have joined, the launch goes on if others die; the first
+ * rank notices their deaths. The supermaster of a set then frees the slot of a dead rank, and hdss-fork starts the rank
+ * again, at most RETURNS_MAX times. After the first rank has ended, the others get LEAVE_MS to end. */
 #include "common/mpi/lanes.h"
 #include "common/os/clock.h"
 #include "common/os/files.h"
@@ -30,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long ranks may take to end after the first rank has ended, or after they were told to end. */
+/* How long ranks may take to end after the first rank has ended, or after the ranks were told to end. */
 #define LEAVE_MS    2000
 #define RETURNS_MAX 3
 
@@ -46,8 +49,8 @@ struct launch_of_ranks {
     int memory;
     int gate[2]; /* pipe from which each rank reads the number of ranks before it begins; -1: the number is known */
     unsigned ranks;
-    /* How many processes were started, and how many of them still run. Processes with a rank beyond `ranks` end at
-     * once. */
+    /* How many processes were started, and how many of them still run. If `ranks` was reduced later, the processes
+     * beyond it end at once. */
     unsigned started, running;
     pid_t *pids;            /* owned; [started]; 0 after the end of the process */
     char ***words;          /* [started] command line of each; the list is owned, its elements are not */
@@ -214,7 +217,7 @@ static bool is_same_program(const struct context *a, const struct context *b)
     return strcmp(a->words[0], b->words[0]) == 0 && (!is_word || strcmp(a->words[1], b->words[1]) == 0);
 }
 
-/* True if this program and all that follow are the same. Then their ranks, usually workers, are interchangeable. */
+/* True if this program and all that follow are the same. Their ranks, usually workers, are then interchangeable. */
 static bool is_last_program(const struct context *contexts, unsigned count, unsigned context)
 {
     unsigned other = context + 1;
@@ -223,9 +226,9 @@ static bool is_last_program(const struct context *contexts, unsigned count, unsi
     return other == count;
 }
 
-/* Called if a rank cannot be started. If it belongs to the last program, keeps only half of the ranks of that program
- * that were started, because ranks need further processes. Otherwise, or if no rank of the program would remain,
- * returns false after a message. */
+/* Called if a rank cannot be started. If the rank belongs to the last program, keeps half of the ranks of that program,
+ * because ranks need further processes; the others end. If it belongs to another program, or no rank would remain,
+ * prints a message and returns false. */
 static bool do_with_fewer(struct launch_of_ranks *launch, unsigned first, unsigned rank, bool is_last)
 {
     const int why = errno;
@@ -265,8 +268,8 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* If the first rank has ended, a rank has aborted the launch, or not all ranks have joined, the other ranks must end,
- * too. */
+/* The other ranks must end, too, in three cases: the first rank has ended, a rank has aborted the launch, or a rank has
+ * ended before all have joined. */
 static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int status)
 {
     unsigned rank = 0;
@@ -288,8 +291,8 @@ static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int stat
         kill_in(launch, is_in_vain ? 0 : LEAVE_MS);
 }
 
-/* Kills the remaining processes of an ended rank's process group before the rank is reaped, because after that the
- * group's ID may belong to another group. */
+/* Kills the remaining processes of an ended rank's process group. This must come before the rank is reaped: after that,
+ * the ID of the group may be used again by another group. */
 static void reap_ranks(struct launch_of_ranks *launch)
 {
     int status;
@@ -317,8 +320,8 @@ static void fill_slot(struct launch_of_ranks *launch, unsigned rank)
     }
 }
 
-/* Starts ranks in slots that the first rank has freed. Kills the process of a slot if the first rank has closed that
- * slot, or if the first rank has ended and the process has not joined. */
+/* Starts ranks in slots that the first rank has freed. Kills a process in two cases: the first rank has closed its
+ * slot, or the first rank has ended before the process has joined. */
 static void look_at_slots(struct launch_of_ranks *launch)
 {
     for (unsigned rank = 1; rank < launch->ranks; rank++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss as one file: all programs in one static executable, for machines on which nothing is installed. Instead of
- * another program it starts itself, with the program's name as the first word. deploy/meson.build renames the main()
- * of each program. */
+/* hdss as one file: all programs in one static executable, for machines on which nothing is installed. To start another
+ * program, it starts itself, with the program's name as the first word. deploy/meson.build renames the main() of each
+ * program. */
 #include "common/os/modules.h"
 
 #include <stddef.h>
