@@ -3,8 +3,8 @@
 #pragma once
 
 #define BOOT_ID_MAX 37
-/* Size of a boot name: the first 8 hexadecimal digits of the boot id, which distinguish the boots of a few machines,
- * and NUL. */
+/* Size of a boot name with its final NUL. A boot name is the first 8 hexadecimal digits of the boot id. They are enough
+ * to distinguish the boots of a few machines. */
 #define BOOT_NAME_MAX 9
 
 /* boot_id() writes "" and boot_name() writes "0" if the kernel does not provide the id. */

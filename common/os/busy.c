@@ -30,8 +30,8 @@ static bool count_older(pid_t child, void *context)
     return !place->is_found;
 }
 
-/* Returns this process's index among the children of its parent, the launcher, which starts the ranks of a node in
- * order; 0 if the index is unknown. */
+/* Returns this process's index among the children of its parent; 0 if the index is unknown. The parent is the launcher,
+ * which starts the ranks of a node in order. */
 static uint64_t place_among_children(void)
 {
     struct place_of_child place = {0};
@@ -39,8 +39,8 @@ static uint64_t place_among_children(void)
     return place.is_found ? place.older : 0;
 }
 
-/* Returns the local rank from a variable that the launcher sets. If there is none, returns place_among_children(): Open
- * MPI 5 sets none if its PMIx part, which may crash, is disabled. */
+/* Returns the local rank from a variable that the launcher sets. If there is no such variable, returns
+ * place_among_children(). Open MPI 5 sets no variable if its PMIx part is disabled. */
 static uint64_t place_on_node(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};

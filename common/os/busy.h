@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Artificial load for studies: processes that compute endlessly beside this process. They belong to its session and
- * process group, because some systems divide a core among sessions or groups, and they always end with this process. */
+/* Artificial load for studies: processes that compute endlessly on the same core as this process. They are in the
+ * session and process group of this process, because some systems divide a core among sessions or groups. They end when
+ * this process ends. */
 #pragma once
 
 #include "common/util/error.h"

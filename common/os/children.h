@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The children that this process has started itself and waits for; all other children are adopted orphans. The jobs of
- * a set share one process, and a job must not treat the children of another job as orphans. */
+/* The child processes that this process has started itself and waits for. All other children are adopted orphans. The
+ * jobs of a set share one process, and no job may treat a child of another job as an orphan. */
 #pragma once
 
 #include <stdbool.h>

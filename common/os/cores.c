@@ -67,8 +67,8 @@ static unsigned limit_of_group(const char *folder)
     return UINT_MAX;
 }
 
-/* In a container, `group` may be a path of the host, which does not exist below `root`. Then only the limit of `root`
- * itself counts. */
+/* Returns the lowest limit of `group` and its ancestors. In a container, `group` may be a path of the host that does
+ * not exist below `root`. Then only the limit of `root` itself counts. */
 static unsigned limit_of_groups(const char *root, const char *group)
 {
     char folder[PATH_MAX];
@@ -129,8 +129,8 @@ unsigned cores_usable(void)
 
 #define FOUR(word) word, word, word, word
 
-/* All CPUs: the kernel ignores those that are not allowed. The array is static, because the child of spawn.c has a
- * stack that the sanitizers do not know. */
+/* Selects all CPUs; the kernel ignores the CPUs that are not allowed. The array is static, because the child of spawn.c
+ * runs on a stack that the sanitizers do not know. */
 static const unsigned long every_cpu[] = {FOUR(FOUR(FOUR(FOUR(~0ul))))};
 
 _Static_assert(sizeof every_cpu == CORES_CPU_SETS * sizeof(cpu_set_t), "as many as sets");

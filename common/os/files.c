@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long file_lock() waits for a lock at most (LEAVING_MS), and between two attempts (LOOK_MS). */
+/* file_lock() tries every LOOK_MS to get a lock, for LEAVING_MS at most. */
 #define LEAVING_MS 1000
 #define LOOK_MS    20
 #define OPEN_TRIES 100
@@ -67,8 +67,8 @@ char *file_read(const char *path, struct error *error)
     return text;
 }
 
-/* Returns the name to write to: `path` for a device, pipe or link, otherwise a temporary name. The caller frees it;
- * NULL: out of memory. */
+/* Returns the name of the file to write: `path` for a device, pipe or link, otherwise a temporary name. The caller
+ * frees it. Returns NULL if memory runs out. */
 static char *temporary_name(const char *path)
 {
     struct stat status;
@@ -91,7 +91,7 @@ const char *file_write_error(int reason)
     return reason == ENXIO ? "a pipe that nobody reads, or no device" : strerror(reason);
 }
 
-/* A temporary file is created with O_EXCL, so that nothing is written to a file or link that somebody has put there. */
+/* Creates a temporary file with O_EXCL: if somebody has put a file or link there, nothing is written to it. */
 static FILE *open_named(const char *name, const char *path)
 {
     const bool is_new = strcmp(name, path) != 0;

@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the text with a final NUL, which the caller frees. Fails for files above FILE_READ_MAX bytes. */
+/* Returns the content of a file with a final NUL; the caller frees it. Fails for files above FILE_READ_MAX bytes. */
 #define FILE_READ_MAX (64u << 20)
 char *file_read(const char *path, struct error *error);
 
-/* Replaces the file by renaming a temporary file, so that readers never see a part. */
+/* Writes a temporary file and renames it to `path`. Readers see the old file or the complete new file, never a part. */
 int file_write(const char *path, const char *text, size_t length, struct error *error);
 
 /* Like file_write(), but the file gets mode 0644 regardless of the umask. */
@@ -27,11 +27,12 @@ int file_refuse_folder(const char *path, const char *name, struct error *error);
 
 int file_make_folders(const char *path, struct error *error);
 
-/* Opens a folder. Fails unless it belongs to this user and others cannot write to it: they could plant files there. */
+/* Opens a folder. Fails unless the folder belongs to this user and only this user can write to it. Otherwise other
+ * users could plant files in it. */
 int file_open_own_folder(const char *path, struct error *error);
 
 /* Opens a file for writing with additional flags of open(), such as O_CREAT. If the file is a pipe without a reader,
- * does not wait for one, but returns -1 with ENXIO. */
+ * returns -1 with ENXIO at once. */
 int file_open_to_write(const char *path, int flags);
 
 const char *file_write_error(int reason);
@@ -50,9 +51,9 @@ int file_open_nothing(void);
 int file_sync(const char *path);
 int file_sync_name(const char *path);
 
-/* Lock a file until it is closed. file_lock() tries for up to a second, because a killed process may keep its lock
- * until the kernel has cleaned up. Both return false if another process holds the lock. On a file system without locks
- * they return true. On a network file system `fd` must be open for writing. */
+/* Both functions lock a file until it is closed. file_lock() tries for up to a second, because a killed process may
+ * keep its lock until the kernel has cleaned up. Both functions return false if another process holds the lock. They
+ * return true if the file system has no locks. On a network file system `fd` must be open for writing. */
 bool file_lock(int fd);
 bool file_lock_now(int fd);
 
@@ -63,9 +64,9 @@ bool file_is_at(int fd, const char *path);
  * other kinds of files. */
 int file_open_locked(const char *path, int flags);
 
-/* Opens /dev/null for each standard stream that is closed, in such a mode that reads and writes still fail. Otherwise
- * the next opened file would get the stream's number, and printed text would go to that file. Call it at the beginning
- * of a program. */
+/* Opens /dev/null for each closed standard stream. The descriptor has the wrong mode for the stream, so reads and
+ * writes of the stream still fail. Without this call, the next opened file would get the number of the stream, and
+ * printed text would go to that file. Call it at the beginning of a program. */
 void file_hold_standard(void);
 
 /* Closes all descriptors from `first` on, even without close_range() (kernel 5.9). Async-signal-safe. */

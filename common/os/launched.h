@@ -17,14 +17,14 @@ bool launched_to_be_bound(void);
 
 bool launched_beside_others(void);
 
-/* Returns whether a launcher's command line starts a program of HDSS with `-n 0`, which Open MPI takes as one rank per
- * slot. `line`: the words of the command line, each with a final NUL, `size` bytes in all. */
+/* Returns whether a launcher's command line starts a program of HDSS with `-n 0`. Open MPI takes this as one rank per
+ * slot. `line` has `size` bytes: the words of the command line, each with a final NUL. */
 bool launched_line_has_none(const char *line, size_t size);
 
 bool launched_with_none(void);
 
-/* Records that pods (separate launches) may join this launch later. Then the nodes of this launch are not all nodes of
- * the run. */
+/* Records that pods (separate launches) may join this launch later. The run may then have more nodes than this
+ * launch. */
 void launched_note_joinable(void);
 bool launched_is_joinable(void);
 

@@ -73,7 +73,7 @@ static void load_begin(struct load_meter *meter)
 
 static uint64_t since(uint64_t now, uint64_t before)
 {
-    /* `now` is smaller if a thread has ended since: the sum no longer contains its times */
+    /* `now` is smaller if a thread has ended in between: the sum no longer contains the times of that thread */
     return now > before ? now - before : 0;
 }
 

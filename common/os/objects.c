@@ -27,8 +27,8 @@ void objects_tell_faults(void)
     tells_faults = true;
 }
 
-/* Reports that the current call into an object did what `did` says. Does not use stdio, because a signal handler calls
- * it. */
+/* Writes a line about the current call into an object. `did` says what the call did, for example "it has ended the
+ * process". Does not use stdio, because a signal handler calls this function. */
 static void tell_call(const char *did)
 {
     enum { PART_MAX = 200 };
@@ -258,7 +258,7 @@ void objects_keep(void)
     struct object_names names = {0};
     if (is_one_file())
         return;
-    /* dl_iterate_phdr() holds a lock, so dlopen() is called after it has returned */
+    /* dlopen() must not be called during dl_iterate_phdr(), which holds a lock */
     dl_iterate_phdr(note_object, &names);
     for (size_t i = 0; i < names.count; i++) {
         if (names.name[i] != NULL)

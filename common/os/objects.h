@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared objects of users, loaded by their name on the command line.
  *
- * An object stays loaded until the process ends. It is loaded by its full path, because for a relative name dlopen()
- * might return an object that was loaded from another folder. */
+ * An object stays loaded until the process ends. It is loaded by its full path: for a relative name, dlopen() might
+ * return an object that was loaded from another folder. */
 #pragma once
 
 #include "common/util/error.h"
@@ -15,22 +15,22 @@ void objects_tell_faults(void);
 
 struct object_kind {
     const char *what;
-    const char *other;       /* what is accepted if the file is no shared object */
-    const char *for_changed; /* what is accepted if the file has changed since it was loaded */
+    const char *other;       /* for the error line: what is accepted if the file is no shared object */
+    const char *for_changed; /* for the error line: what is accepted if the file has changed since it was loaded */
 };
 
 /* Loads an object; a name without a slash is relative to the working folder. Returns its handle, which is never closed.
- * If code of the object ends the process during a call that common/util/called.h records, one line names the object,
- * and the exit status is 1. */
+ * The code of the object may end the process during a call that common/util/called.h records. In this case one line
+ * names the object, and the exit status is 1. */
 void *object_open(const struct object_kind *kind, const char *name, struct error *error);
 
-/* Keeps every object that is loaded now, no matter which code loaded it, until the process ends. */
+/* Keeps all objects that are loaded now until the process ends, no matter which code has loaded them. */
 void objects_keep(void);
 
 #define OBJECT_PYTHON "python:"
 
 int object_has_python(const struct object_kind *kind, const char *name, struct error *error);
 
-/* Loads the Python module of HDSS (a shared object, which is never closed) to run the object `name`, and returns the
- * address of `symbol` in the module. */
+/* Loads the Python module of HDSS, a shared object that is never closed. This module runs the object `name`. Returns
+ * the address of `symbol` in the module. */
 void *object_find_python(const struct object_kind *kind, const char *name, const char *symbol, struct error *error);

@@ -13,8 +13,8 @@ int process_parent(int pid);
 
 typedef bool process_visitor(pid_t pid, void *context);
 
-/* Calls `visit` for the children of a process, including zombies, ordered by thread and age. Returns false if `visit`
- * has stopped by returning false, or if the process is not visible. */
+/* Calls `visit` for the children of a process, including zombies. The children of one thread are in the order of their
+ * age. Returns false if `visit` has returned false, which stops the loop, or if the process is not visible. */
 bool process_visit_children(pid_t parent, process_visitor *visit, void *context);
 
 /* Returns whether the program has this name. Compares only the first 15 characters, because the kernel stores no

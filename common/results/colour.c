@@ -83,8 +83,8 @@ static void rgb_of(const struct oklab *lab, uint8_t rgb[3])
         rgb[i] = byte_of(linear[i]);
 }
 
-/* Returns the slope of a coordinate at stop i as in a Catmull-Rom spline, but 0 at local extrema, so that no colour
- * lies beyond the colours of the stops. */
+/* Returns the slope of a coordinate at stop i, as in a Catmull-Rom spline. At local extrema the slope is 0, so that no
+ * colour lies beyond the colours of the stops. */
 static double slope(const struct stop *stops, const struct oklab *labs, size_t count, size_t i, int coordinate)
 {
     if (i == 0 || i + 1 == count)
@@ -123,8 +123,8 @@ static void fill_map(uint8_t map[COLOUR_STEPS][3], const struct stop *stops, siz
     }
 }
 
-/* Histogram of the distances of all values from the smallest value: one bin per distance below 2^MANTISSA, above it
- * 2^MANTISSA bins for each doubling of the distance. */
+/* Histogram of the distances of all values from the smallest value. Each distance below 2^MANTISSA has a bin of its
+ * own. Above, each doubling of the distance has 2^MANTISSA bins. */
 enum { MANTISSA = 12, BINS = (64 - MANTISSA + 1) << MANTISSA };
 
 static size_t bin_of(uint64_t distance)
@@ -170,8 +170,9 @@ static double colour_real_at(enum hdss_type type, const void *row, uint64_t i)
     return type == HDSS_FLOAT32 ? (double)((const float *)row)[i] : ((const double *)row)[i];
 }
 
-/* A value's colour mixes its rank among all values with its logarithm. The rank alone would divide smooth slopes into
- * bands; the logarithm alone would leave most of a picture in few colours. */
+/* Weight of a value's rank among all values in its colour. The rest of the weight is that of the value's logarithm. The
+ * rank alone would divide smooth slopes into bands. The logarithm alone would leave most of a picture in few
+ * colours. */
 #define RANK_WEIGHT 0.4
 
 int colours_init(struct colours *colours, const struct hdss_loop *loop)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Colours for numbers.
  *
- * The colour of an integer depends on its rank among all values and on its logarithm, so that detail is visible
- * everywhere. If the kernel declares a full value (full_value), that value is black; 0 then means "not computed" and is
- * dark grey. Reals are mapped linearly, from the smallest to the largest, to colours with perceptually even steps; NaN
- * is grey.
+ * The colour of an integer depends on its rank among all values and on its logarithm, so that every part of a picture
+ * shows detail. If the kernel declares a full value (full_value), that value is black. Then 0 means "not computed" and
+ * is dark grey. Reals are mapped linearly to colours that look evenly spaced; NaN is grey.
  *
- * Three-dimensional results are a series of pictures that share one grey scale, so that they can be compared: white is
- * the smallest value, black the largest, by logarithm for integers and linearly for reals. */
+ * Three-dimensional results are a series of pictures. All pictures have the same grey scale, so that they can be
+ * compared: the smallest value is white and the largest value is black. The scale is logarithmic for integers and
+ * linear for reals. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -33,8 +33,8 @@ struct colours {
 int colours_init(struct colours *colours, const struct hdss_loop *loop);
 void colours_fini(struct colours *colours);
 
-/* First pass over all values. The further steps are colours_see_counts() (second pass, only if colours_need_counts()),
- * colours_settle(), and colours_paint(), which writes red, green and blue of each value. */
+/* The first pass over all values. If colours_need_counts(), colours_see_counts() is the second pass. After the passes,
+ * call colours_settle(), and then colours_paint(), which writes the red, green and blue of each value. */
 void colours_see_range(struct colours *colours, const void *row, uint64_t count);
 
 void colours_see_counts(struct colours *colours, const void *row, uint64_t count);

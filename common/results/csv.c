@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Results as CSV text. One dimension: a header and `iteration,value` lines. Two dimensions: the rows of the array,
- * without a header. More: one line per record. Reals have the fewest digits that restore them exactly. */
+ * without a header. More: one line per record. Reals are written with the fewest digits from which exactly the same
+ * value can be read. */
 #include "common/results/formats.h"
 
 #include <inttypes.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks that others have not removed, replaced or truncated the output of a long run. Internal interface between
- * the files of common/results.
+/* Checks that others have not removed, replaced or truncated the output of a long run. Internal interface between the
+ * files of common/results.
  *
- * Writing does not fail after such a change: data of a removed file are lost at the end, and a truncated file grows
- * again with zeros at the next record. */
+ * Without these checks, such a change would go unnoticed, because writing does not fail. Data that are written to a
+ * removed file are lost when the file is closed. A truncated file grows again at the next record, with zeros in the
+ * gap. */
 #pragma once
 
 #include "common/results/results.h"
@@ -15,8 +16,8 @@
 /* Checks that the open file still has a name, and is at least `bytes` long. */
 int intact_check(int fd, const char *path, uint64_t bytes, struct error *error);
 
-/* Like intact_check(); call it before each write. Checks at most once a second, because a parallel file system asks all
- * writers for the size. */
+/* Like intact_check(); call it before each write. Checks at most once a second, because a parallel file system must ask
+ * all writers for the size of the file. */
 int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *error);
 
 int intact_check_name(int fd, const char *path, struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy's .npy format, version 1.0 (NEP 1): magic, version, length of the header, then a Python dictionary padded
- * with spaces to a multiple of 64 bytes. The byte order is that of this machine; the header names it. Raw files,
- * which have the same data without a header, are also here. */
+/* NumPy's .npy format, version 1.0 (NEP 1): magic, version, length of the header, then a Python dictionary padded with
+ * spaces to a multiple of 64 bytes. The byte order is that of this machine; the header names it. This file also has the
+ * raw formats: the same data without a header. */
 #include "common/results/formats.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that is written under a temporary name and renamed, so that readers never see a part. Internal interface
- * between the files of common/results. */
+/* A file that is written under a temporary name and then renamed, so that readers never see an incomplete file.
+ * Internal interface between the files of common/results. */
 #pragma once
 
 #include "common/util/error.h"
@@ -15,7 +15,7 @@ struct partial {
 
 int partial_init(struct partial *partial, const char *path, struct error *error);
 
-/* Creates the temporary file, after it has removed a file that an earlier run may have left there. Does not follow
+/* Creates the temporary file. If an earlier run has left a temporary file, removes that file first. Does not follow
  * links. Returns NULL with errno on failure. */
 FILE *partial_open(const struct partial *partial);
 

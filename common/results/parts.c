@@ -231,8 +231,8 @@ int parts_create(const char *path, const struct hdss_loop *loop, int *lock, stru
     return result;
 }
 
-/* Returns the larger of `run` and the highest number of a run that has a part. If the file `run` is damaged, its number
- * may be too low, and the number of an earlier run must not be used again. */
+/* Returns the highest number of a run that has a part, but at least `run`. The number of an earlier run must not be
+ * used again, and the number in a damaged file `run` may be too low. */
 static uint32_t latest_run(const char *path, uint32_t run)
 {
     char folder[PATH_MAX];

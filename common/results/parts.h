@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts hold variable output until it is complete: the folder OUTPUT.parts, with a file per collecting rank. Internal
- * interface between the files of common/results.
+/* Parts: the files in the folder OUTPUT.parts, which hold variable output until it is complete. Each collecting rank
+ * writes one part. Internal interface between the files of common/results.
  *
- * A file is a sequence of entries, each a head and a block (proto/block.h):
+ * A part is a sequence of entries, each a head and a block (proto/block.h):
  *     "HDSB"  u32 run  u64 first  u64 iterations  u64 bytes of the block  u64 checksum of the block  u64 of the head
  *
- * Files are only appended to. Each run of a job has its own files, named RUN-RANK, so a resumed run overwrites nothing.
- * The rest of a file is ignored from its first incomplete entry on. If a rank was lost and another rank has repeated
- * its work, an iteration may be in several entries; then an entry of the latest run counts. The file `run` contains the
- * number of the run and is locked by its leading rank. */
+ * Parts are only appended to. Each run of a job writes new parts, named RUN-RANK, so a resumed run overwrites nothing.
+ * From its first incomplete entry on, a part is ignored. If a rank was lost and another rank has repeated its work,
+ * several entries may contain the same iteration. In this case an entry of the latest run counts. The file `run`
+ * contains the number of the latest run; the leading rank of that run locks this file. */
 #pragma once
 
 #include "common/results/results.h"
@@ -49,8 +49,8 @@ int parts_write(struct results_sink *sink, uint64_t first, uint64_t count, const
 int parts_sync(struct results_sink *sink, struct error *error);
 void parts_remove(const char *path);
 
-/* Receives `count` iterations of a block, from index `from` in the block on. Calls are in the order of iterations.
- * `first` is the number of the first iteration. */
+/* Receives `count` iterations of a block. `first` is the number of the first of these iterations, and `from` is its
+ * index in the block. The calls are in the order of iterations. */
 typedef int parts_taker(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                         struct error *error);
 
@@ -77,8 +77,8 @@ int parts_take_back(const char *path, const struct hdss_loop *loop, struct range
 
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* Adds the iterations of `done` that meet the condition `wanted` to `found`. Sets `digest` to the sum of the digests of
- * sound iterations. */
+/* Adds those iterations of `done` that meet the condition `wanted` to `found`. Sets `digest` to the sum of the digests
+ * of the added iterations; an iteration with damaged data counts as 0. */
 enum parts_wanted {
     PARTS_SOUND,
     PARTS_WITH_HEAD, /* the entry has a valid head; its data may be invalid */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches the parts of an earlier run before that run is resumed. Finds the iterations that are recorded as done, but
- * are missing or failed. */
+/* Searches the parts of an earlier run before that run is resumed. Finds which of the iterations that are recorded as
+ * done exist, are undamaged, or have failed. */
 #include "common/results/parts.h"
 #include "common/util/digest.h"
 

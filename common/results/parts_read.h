@@ -32,13 +32,13 @@ int parts_reader_list(struct parts_reader *reader, struct error *error);
 
 int parts_reader_size(struct parts_reader *reader, uint32_t file, uint64_t *size, struct error *error);
 
-/* Reads the head at offset `at` of a file of `size` bytes. Returns 1, 0 if the file has no complete entry there (yet),
- * or -1. */
+/* Reads the head at offset `at` of a file of `size` bytes. Returns 1 on success, 0 if the file has no complete entry
+ * there (yet), or -1. */
 int parts_reader_head(struct parts_reader *reader, uint32_t file, uint64_t at, uint64_t size, struct part_head *head,
                       struct error *error);
 
-/* Loads the block of the entry at `at` into reader->block, where it stays until the next load. Returns 1, 0 if the
- * block does not match `head`, or -1. */
+/* Loads the block of the entry at `at` into reader->block, where it stays until the next load. Returns 1 on success, 0
+ * if the block does not match `head`, or -1. */
 int parts_reader_load(struct parts_reader *reader, uint32_t file, uint64_t at, const struct part_head *head,
                       struct error *error);
 

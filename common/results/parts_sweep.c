@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads parts in the order of iterations: see parts.h.
  *
- * All heads are read first. Almost always entries do not overlap, and each block is read once, in order. If some
- * overlap, entries of a later run have priority, and among entries of one file the later ones. */
+ * All heads are read first. Entries rarely overlap; then each block is read once, in order. If entries overlap, an
+ * entry of a later run has priority. Among the entries of one file, a later entry has priority. */
 #include "common/results/parts.h"
 
 #include "common/results/parts_read.h"
@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* The structure is small, because each of millions of tasks may have an entry. The rest of a head is read again
- * together with its block. */
+/* The structure is small, because there may be an entry for each of millions of tasks. The other fields of a head are
+ * read again when the block is read. */
 struct entry {
     uint64_t first, at;
     uint32_t count, file, run;

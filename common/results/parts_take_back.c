@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recreates the parts of a complete run from its final files. The final files do not show where the bytes of an
- * iteration end. This is not needed, because parts are joined in order, and no iteration of a complete run has failed.
- * So each of the first iterations gets a piece of each file, and all other iterations get no bytes. */
+ * iteration end. The parts need not show it either: parts are joined in order, and no iteration of a complete run has
+ * failed. So each of the first iterations gets a piece of each file, and all other iterations get no bytes. */
 #include "common/os/files.h"
 #include "common/results/parts.h"
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Size of a piece. Pieces are larger if there are too few iterations. */
+/* Least size of a piece. Pieces are larger if there are few iterations. */
 #define PIECE_BYTES (UINT64_C(16) << 20)
 #define EMPTY_MAX   UINT64_C(65536)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* PNG pictures of two-dimensional results, and contact sheets of three-dimensional results: a picture for each value
- * of the first index, in an almost square grid with thin gaps. 8-bit RGB coloured by colour.h, row by row with
- * libpng. Two-dimensional results declared black and white have one bit per pixel. Without libpng the format is
- * rejected with an explanation. */
+/* PNG pictures of two-dimensional results, and contact sheets of three-dimensional results. A contact sheet has a
+ * picture for each value of the first index, in an almost square grid with thin gaps. Pictures have 8-bit RGB pixels
+ * coloured by colour.h, and are written row by row with libpng. If two-dimensional results are declared black and
+ * white, pictures have one bit per pixel. Without libpng the format is refused with an explanation. */
 #include "common/results/colour.h"
 #include "common/results/formats.h"
 #include "common/results/rows.h"

@@ -81,7 +81,8 @@ static int records_refuse_write(const char *path, uint64_t bytes, struct error *
                      (double)bytes / 0x1p20);
 }
 
-/* Sets the size and allocates blocks if the file system can, so that a full disk is detected at the start. */
+/* Sets the size of the file, and allocates its blocks if the file system can do this. Then a full disk is detected at
+ * the start of the run. */
 static int records_reserve(int fd, uint64_t bytes)
 {
     if (ftruncate(fd, (off_t)bytes) < 0)
@@ -204,7 +205,7 @@ int records_look_again(const char *path, const struct hdss_loop *loop, int lock,
     if (!is_regular(lock))
         return 0;
     written_path(path, format, written);
-    /* Opens the file although `lock` is open: this makes a network file system ask its server for the current state. */
+    /* Opens the file a second time, because this makes a network file system ask its server for the current state. */
     int fd = open(written, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link_flag(format));
     int result = intact_check_name(lock, written, error);
     if (result == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a file of records: see rows.h. A block is read with one system call. If the file is stored column by column,
- * each column of a block is read with one call, and the block is transposed. Each pass reads the file only once, even
- * if it is larger than the memory. */
+/* Rows of a file of records: see rows.h. A block of rows is read with one system call. If the file is stored column by
+ * column, each column of the block is read with one call, and the block is transposed. Each pass reads the file only
+ * once, even if the file is larger than the memory. */
 #include "common/results/rows.h"
 
 #include "common/os/files.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a file of records as the rows of a table, in blocks.
  *
- * For two-dimensional results these are the rows of the array in any layout. For one-dimensional results a row is an
- * element, for others a record. */
+ * A row of two-dimensional results is a row of the array, whatever the layout of the file. A row of one-dimensional
+ * results is an element. A row of other results is a record. */
 #pragma once
 
 #include "common/util/error.h"

@@ -24,8 +24,8 @@ struct results_tail {
     uint32_t file;
     uint64_t size;
     uint64_t first, corrupted;
-    /* Descriptor of the folder of an earlier run; while the path leads to that folder, its parts are ignored. -1: no
-     * such folder. */
+    /* Descriptor of the parts folder of an earlier run; -1: there is no such folder. While the path leads to that
+     * folder, its parts are ignored. */
     int stale;
 };
 
@@ -57,7 +57,7 @@ struct results_tail *results_tail_begin(const char *path, unsigned streams, bool
     }
     *tail = (struct results_tail){.stale = -1};
     parts_reader_init(&tail->reader, path, streams);
-    if (!resumes) /* An open folder keeps its inode number, so that a new folder at the same path has another number. */
+    if (!resumes) /* While this descriptor is open, a new folder at the same path has another inode number. */
         tail->stale = open(tail->reader.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return tail;
 }

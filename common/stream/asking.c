@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that query munge: see asking.h. The caller and the thread share the struct, and whichever releases it last
- * frees it. The thread stores the answer before it writes to the eventfd; the caller reads the eventfd before it reads
- * the answer. */
+/* Threads that query munge: see asking.h. The caller and the thread share the struct; whichever of them releases it
+ * last frees it. The thread stores the answer and then writes to the eventfd. The caller reads the eventfd and then the
+ * answer. */
 #include "common/stream/asking.h"
 
 #include <pthread.h>

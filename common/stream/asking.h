@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries munge in a thread, because munged may take long to answer. A query asks for a new credential, or for the
- * content of a credential. The caller may free the query before the answer has come. */
+ * content of a credential. The caller may free a query before it is answered. */
 #pragma once
 
 #include "common/stream/credential.h"
 #include "common/util/error.h"
 
-/* Limit of unanswered queries per process, including those that the caller has freed. Further queries are refused. */
+/* Limit of unanswered queries per process. A query that the caller has freed counts until it is answered. Beyond the
+ * limit, queries are refused. */
 #define ASKINGS_MAX 128
 
 struct asking;
@@ -17,8 +18,8 @@ struct asking *asking_begin(const char *text, struct error *error);
 
 int asking_descriptor(const struct asking *asking);
 
-/* Takes the answer. Call it after asking_descriptor() has become readable. Sets the key and, for a new credential,
- * `text`, which may otherwise be NULL. */
+/* Takes the answer. Call it after asking_descriptor() has become readable. Sets `key`. If the query was for a new
+ * credential, also sets `text`; otherwise `text` may be NULL. */
 int asking_take(const struct asking *asking, unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MAX + 1],
                 struct error *error);
 

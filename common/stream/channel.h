@@ -28,7 +28,7 @@ struct channel {
     struct greeting *greeting; /* owned; NULL if there is no greeting, and after the handshake */
 };
 
-/* Takes over the socket, with TLS unless `tls` is NULL. Returns -1 if memory runs out; then the caller keeps the
+/* Takes over the socket. Uses TLS unless `tls` is NULL. Returns -1 if memory runs out; then the caller still owns the
  * socket. */
 int channel_init(struct channel *channel, const struct stream_world_ops *ops, int fd, struct tls *tls);
 void channel_fini(struct channel *channel);
@@ -41,16 +41,17 @@ int channel_handshake(struct channel *channel, struct error *error);
 
 int channel_awaits(const struct channel *channel);
 
-/* Both return the number of bytes transferred (at least 1), or a channel_result. With TLS, written bytes may stay in a
- * buffer until channel_flush(). */
+/* channel_read() and channel_write() return the number of bytes transferred (at least 1), or a channel_result. With
+ * TLS, written bytes may stay in a buffer until channel_flush(). */
 ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size);
 ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_t size);
 
 int channel_flush(struct channel *channel);
 
-/* Returns whether the last channel_read() received bytes from the socket, even if they were not enough to return
+/* Returns whether the last channel_read() received bytes from the socket. It may have received bytes without returning
  * any. */
 bool channel_has_heard(const struct channel *channel);
 
-/* Returns whether channel_read() would return bytes from its buffers. The socket may not become readable for them. */
+/* Returns whether channel_read() would return bytes that are already in its buffers. For such bytes the socket may not
+ * become readable. */
 bool channel_has_more(const struct channel *channel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection and its watches: see connection.h. Input is read into one block, from which frames are taken. Output
- * is written without copying: first frames outside of the session, then the session's memory. A connection that is
- * closed while one of its functions runs is freed when that function returns. */
+/* A connection and its watches: see connection.h. Input is read into one block, from which frames are taken. Output is
+ * written without copying: first the frames that belong to no session, then the frames of the session. If a connection
+ * is closed while a function of this file works on it, it is freed when that function returns. */
 #include "common/stream/connection.h"
 
 #include "common/stream/channel.h"
@@ -54,8 +54,8 @@ void connection_close(struct connection *connection)
         connection_free(connection);
 }
 
-/* Delays connection_free() while a function of this file runs. Returns true if a caller of that function delays it
- * already. */
+/* Delays connection_free() while a function of this file runs. Returns true if a caller of that function has already
+ * delayed it. */
 static bool begin_work(struct connection *connection)
 {
     const bool was_busy = connection->is_busy;
@@ -203,8 +203,8 @@ static void read_all(struct connection *connection)
         pack_input(connection);
         const ssize_t count = channel_read(&connection->channel, connection->input + connection->input_end,
                                            connection->input_capacity - connection->input_end);
-        /* Part of a TLS record shows that the peer lives, although channel_read() may return no bytes until the rest
-         * arrives. */
+        /* A part of a TLS record shows that the peer lives. channel_read() may return no bytes until the rest of the
+         * record arrives. */
         if (count > 0 || channel_has_heard(&connection->channel))
             connection->heard_ns = world_now(connection->world);
         if (count == CHANNEL_READS)
@@ -351,8 +351,7 @@ struct connection *connection_new(struct stream_world *world, int fd, bool is_tc
         return NULL;
     }
     ops->prepare(fd, is_tcp, connection->name);
-    /* Without TLS the connection could be opened at once. But callbacks of the user must not run before this function
-     * has returned. */
+    /* Without TLS the connection could be opened at once, but no callback may run before this function has returned. */
     wait_to_write(connection, true);
     if (!is_connecting)
         watch_on(connection, connection->readable);

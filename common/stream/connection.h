@@ -28,8 +28,8 @@ struct connection_user {
     /* May close the connection. */
     enum connection_verdict (*receive)(struct connection *connection, void *context, const struct frame_head *head,
                                        const unsigned char *body, struct error *error);
-    /* Called when the connection is over; this callback must close it. `why` says how the peer violated the protocol.
-     * NULL: the connection broke. */
+    /* Called when the connection is over; this callback must close it. If the peer has violated the protocol, `why`
+     * says how. If the connection broke, `why` is NULL. */
     void (*ended)(struct connection *connection, void *context, const char *why);
 };
 
@@ -42,7 +42,8 @@ struct connection {
     const struct connection_user *user;
     void *context;
     struct stream_watch *readable, *writable;
-    /* Watches the descriptor, other than the socket, for which the handshake waits; owned; may be NULL. */
+    /* The handshake may wait for another descriptor than the socket; this watches that descriptor. Owned; may be
+     * NULL. */
     struct stream_watch *awaited;
     bool is_busy;
     bool is_paused;
@@ -57,7 +58,7 @@ struct connection {
     char name[ENDPOINT_NAME_MAX];
 };
 
-/* Takes over a socket, with TLS unless `tls` is NULL. If memory runs out, closes the socket and returns NULL. */
+/* Takes over a socket. Uses TLS unless `tls` is NULL. If memory runs out, closes the socket and returns NULL. */
 struct connection *connection_new(struct stream_world *world, int fd, bool is_tcp, bool is_connecting, struct tls *tls,
                                   const struct connection_user *user, void *context);
 
@@ -68,11 +69,11 @@ void connection_give(struct connection *connection, const struct connection_user
 int connection_widen(struct connection *connection, size_t body_bytes);
 
 /* Sends a frame that belongs to no session. If the connection has a session, all frames of the session must have been
- * written. Returns -1 if memory runs out. The connection may have ended when this function returns, and the same is
- * true for the functions below. */
+ * written. Returns -1 if memory runs out. The connection may have ended when this function returns. This is also true
+ * for the functions below. */
 int connection_send(struct connection *connection, enum frame_type type, const unsigned char *body, size_t size);
 
-/* Sends an acknowledgement, unless another frame that waits for output will carry it. */
+/* Sends an acknowledgement, unless a frame that is waiting for output will carry the acknowledgement. */
 void connection_beat(struct connection *connection);
 
 void connection_pump(struct connection *connection);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets: see endpoint.h. A Unix socket is bound under a temporary name, listens, and is then linked to its own name.
- * So if the socket of a name refuses connections, its process has ended, and the name can be taken over. The mode is
- * set before the socket has a name, which Linux permits, so that other users can never connect. */
+ * So a socket that refuses connections belongs to a process that has ended, and its name can be taken over. The mode of
+ * a socket is set before the socket has a name, which Linux permits. So other users can never connect. */
 #include "common/stream/endpoint.h"
 
 #include "common/control/tcp.h"
@@ -59,8 +59,8 @@ static int take_path(const char *made, const char *path, struct error *error)
     return error_set(error, "cannot listen at %s: others take the name again and again", path);
 }
 
-/* Binds the socket to a temporary name in the folder. The name goes through /proc/self/fd, so it is short even if the
- * path of the folder is long. */
+/* Binds the socket to a temporary name in the folder. The path of that name begins with /proc/self/fd, so it is short
+ * even if the path of the folder is long. */
 static int bind_beside(int fd, int folder, char made[STREAM_PATH_MAX])
 {
     struct sockaddr_un name;

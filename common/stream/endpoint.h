@@ -39,7 +39,7 @@ int endpoint_connected(int fd);
 
 bool endpoint_is_own(int fd, uid_t *user);
 
-/* Makes a TCP socket send without delay. Writes the address of the peer into `name`, or "this machine" for a Unix
- * socket. */
+/* Makes a TCP socket send without delay. Writes the address of the peer into `name`; for a Unix socket writes "this
+ * machine". */
 #define ENDPOINT_NAME_MAX 64
 void endpoint_prepare(int fd, bool is_tcp, char name[ENDPOINT_NAME_MAX]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See fifo.h. If there is no room at the end, the used part is moved to the front, provided that this frees half of the
- * block; otherwise the block is doubled. So each byte is moved at most once on average, and the used part is always
- * contiguous and can be written to a socket in one piece. */
+/* See fifo.h. If there is no room at the end, the used part is moved to the front. If that would free less than half of
+ * the block, the size of the block is doubled instead. So each byte is moved at most once on average. The used part is
+ * always contiguous and can be written to a socket with one call. */
 #include "common/stream/fifo.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The greeting before TLS, in which a pod without the key of the set sends a munge credential: see PROTOCOL.md, "Who
- * may connect". The listening end distinguishes a greeting from TLS by the first byte. If a credential is bad, the
- * listening end does not say so: it continues with TLS, but without the credential's key, and TLS fails as it does for
+/* The greeting before TLS: see PROTOCOL.md, "Who may connect". A pod without the key of the set sends a munge
+ * credential in its greeting. The listening end distinguishes a greeting from TLS by the first byte. If a credential is
+ * bad, the listening end does not say so. It continues with TLS without the key of the credential, and TLS fails as for
  * any wrong key. */
 #pragma once
 
@@ -29,8 +29,8 @@ struct greeting {
 
 struct greeting *greeting_new(bool brings);
 
-/* Continues the greeting. Returns 0 when it is over, otherwise a channel_result. `error` is set if the result is
- * CHANNEL_FAILED. After CHANNEL_WAITS, call it again when the descriptor of `asking` is readable. */
+/* Continues the greeting. Returns 0 when the greeting is over, otherwise a channel_result. `error` is set if the result
+ * is CHANNEL_FAILED. After CHANNEL_WAITS, call this function again when the descriptor of `asking` is readable. */
 int greeting_go_on(struct greeting *greeting, const struct stream_world_ops *ops, int fd, struct error *error);
 
 void greeting_free(struct greeting *greeting);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The joining end: tries to connect until it is welcomed or refused, or its time is over. If its connection breaks
- * later, it reconnects with the token of its session. There is a pause between two attempts, because the listening end
+/* The joining end. It tries to connect until it is welcomed or refused, or until its time is over. If its connection
+ * breaks later, it reconnects with the token of its session. It waits between two attempts, because the listening end
  * may be away for some time. */
 #include "common/stream/peer.h"
 
@@ -219,9 +219,10 @@ void joiner_lost(struct streams *streams)
         try_later(streams);
 }
 
-/* Sends BEATs while a new pod waits for the answer to its HELLO, and returns when the next BEAT is due. A returning pod
- * sends no BEATs. It gets its answer soon, in the next turn of the set's event base. Besides, it has frames to
- * acknowledge, and a BEAT without a session would acknowledge none, which would violate the protocol. */
+/* Sends BEATs while a new pod waits for the answer to its HELLO. Returns when the next BEAT is due. A returning pod
+ * sends no BEATs, because it gets its answer in the next turn of the set's event base. Besides, a BEAT without a
+ * session acknowledges no frames. From a returning pod, which has received frames, such a BEAT would violate the
+ * protocol. */
 static uint64_t beat_while_waiting(struct streams *streams, uint64_t now)
 {
     struct joiner *joiner = streams->joiner;

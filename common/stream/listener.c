@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The listening end. A connection counts as a stranger until its HELLO has arrived. A stranger that sends no HELLO gets
- * no answer. Number, memory and time of strangers are limited. If there is no place for a new stranger, it replaces the
- * oldest stranger that has not sent a HELLO, so that silent strangers cannot keep pods out. */
+ * no answer. The number of strangers, their memory and their time are limited. If there is no place for a new stranger,
+ * it replaces the oldest stranger without a HELLO. So silent strangers cannot keep pods out. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -93,8 +93,8 @@ static struct peer *find_by_token(const struct streams *streams, const unsigned 
     return NULL;
 }
 
-/* Returns whether the HELLO is out of date, because the peer has returned by a newer connection in the meantime. A peer
- * makes only one attempt at a time, so the newest attempt counts. */
+/* Returns whether the HELLO is out of date because the peer has returned by a newer connection in the meantime. A peer
+ * makes one attempt at a time, so only its newest attempt counts. */
 static bool is_out_of_date(const struct peer *peer, const struct connection *connection,
                            const struct frame_hello *hello)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Credentials with libmunge: see credential.h. The payload contains a purpose before the key, so that credentials
- * for other purposes are not accepted. Cipher and MAC are set explicitly, because munged may be configured to
- * encrypt nothing. */
+/* Credentials with libmunge: see credential.h. The payload of a credential names a purpose before the key. Credentials
+ * for other purposes are not accepted. Cipher and MAC are set explicitly, because munged may be configured to encrypt
+ * nothing. */
 #include "common/stream/credential.h"
 
 #include <munge.h>
@@ -35,7 +35,7 @@ static munge_ctx_t new_context(struct error *error)
     return NULL;
 }
 
-/* Sets an error that also names the alternative to munge: the set's file `pods` (its ticket). */
+/* Sets an error that also names what can be used in place of munge: the file `pods` of the set (its ticket). */
 static int refuse_to_make(munge_err_t reason, munge_ctx_t context, struct error *error)
 {
     struct error why;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the addresses by which other machines reach this machine. They are for the ticket of a set that listens at all
- * its addresses. */
+/* Finds the addresses by which other machines reach this machine. The ticket of a set needs them if the set listens at
+ * all addresses. */
 #pragma once
 
 #include "common/stream/address.h"

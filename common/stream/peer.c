@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a peer: it asks to join, stays while its connections come and go, and ends. Its session outlives its
- * connections. Events of a peer are recorded here; streams_poll() returns each event after the messages that the same
- * peer has sent before, but independently of other peers. Invariant: after an event was recorded, no further message
- * comes from the peer. */
+/* The life of a peer: it asks to join, stays while its connections come and go, and ends. The session of a peer
+ * outlives its connections. The events of a peer are recorded here. streams_poll() returns an event after all earlier
+ * messages of the same peer. The order between different peers is not defined. Invariant: after an event was recorded,
+ * no further message comes from the peer. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -135,8 +135,8 @@ static void end_peers_connection(struct connection *connection, void *context, c
         return;
     }
     const uint64_t now = streams_now(streams);
-    /* The peer gets the full grace time if it was silent, or if it may have closed the connection because this end was
-     * stopped. Otherwise it gets the shorter time for a closed connection. */
+    /* The peer gets the full grace time in two cases: it was silent, or it may have closed the connection because this
+     * end was stopped. Otherwise it gets the shorter time for a closed connection. */
     const bool has_patience = peer->is_silent || streams_have_stood(streams, now);
     peer->gone_ns = now + (has_patience ? streams->setup.grace_ns : streams->setup.closed_ns);
     peer->is_silent = false;

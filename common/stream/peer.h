@@ -31,9 +31,9 @@ struct stream_times {
 #define STREAM_BEAT_NS    UINT64_C(250000000)
 #define STREAM_SILENCE_NS UINT64_C(1000000000)
 #define STREAM_HELLO_NS   UINT64_C(3000000000)
-/* Time limits for attempts to reconnect. The first attempt may take STREAM_RETURN_NS, each further attempt twice as
- * long as the one before, up to STREAM_RETURN_MOST_NS. STREAM_RETURN_NS is a quarter of STREAM_CLOSED_NS, for which the
- * other end waits after a connection was closed, so that a second attempt begins within that time. */
+/* Time limits for attempts to reconnect. The first attempt may take STREAM_RETURN_NS. Each further attempt may take
+ * twice as long as the attempt before, but at most STREAM_RETURN_MOST_NS. After a connection was closed, the other end
+ * waits for STREAM_CLOSED_NS. STREAM_RETURN_NS is a quarter of that time, so that a second attempt begins in time. */
 #define STREAM_RETURN_NS      (STREAM_CLOSED_NS / 4)
 #define STREAM_RETURN_MOST_NS STREAM_HELLO_NS
 #define STREAM_RETRY_LEAST_NS UINT64_C(50000000)
@@ -60,7 +60,8 @@ struct peer {
     uint64_t gone_ns; /* end of the grace time, if the connection is broken */
     uint64_t beaten_ns;
     bool is_silent;
-    /* how many messages and data of this peer wait for streams_poll(); if is_due, the event `due` follows after them */
+    /* How many messages and data of this peer wait for streams_poll(). If `is_due`, the event `due` follows after
+     * these. */
     size_t kept;
     bool is_due;
     enum stream_event_type due;
@@ -71,7 +72,7 @@ struct peer {
     bool is_dropped;
 };
 
-/* A connection that has not sent a HELLO yet, or that was refused and must still have time to read the reason. */
+/* A connection without a HELLO, or a refused connection that still has some time to read the reason. */
 struct stranger {
     struct stranger *next, **link;
     struct streams *streams;
@@ -125,7 +126,7 @@ struct streams {
     size_t peer_count, peer_capacity;
     unsigned next_number;
     size_t gone;
-    size_t due; /* number of peers whose next event is `due`, because no message of theirs waits before it */
+    size_t due; /* number of peers whose next event is `due`: none of their messages waits for streams_poll() */
     struct fifo inbox;
     struct fifo polled;
     size_t polled_bytes;
@@ -168,7 +169,8 @@ void peer_take(struct peer *peer, struct connection *connection);
 /* Takes over the connection over which the peer will get a WELCOME. Call it before peer_go_on(). */
 void peer_greet(struct peer *peer, struct connection *connection);
 
-/* Starts or resumes the session on the connection that peer_greet() has got; `received` as in session_can_resume(). */
+/* Starts or resumes the session on the connection that was passed to peer_greet(). `received` as in
+ * session_can_resume(). */
 void peer_go_on(struct peer *peer, struct connection *connection, uint64_t received);
 
 void peer_end(struct peer *peer, bool is_told, enum stream_event_type told);
@@ -180,8 +182,8 @@ uint64_t peer_tick(struct peer *peer, uint64_t now);
 void stranger_free(struct stranger *stranger);
 void listener_fini(struct listener *listener);
 
-/* Sends a frame REFUSED with the line. Closes the connection after the stranger has read the line or its time is
- * over. */
+/* Sends a frame REFUSED with the line. The connection is closed when the stranger has read the line, or when the time
+ * of the stranger is over. */
 void stranger_refuse(struct streams *streams, struct connection *connection, const char *line);
 
 uint64_t listeners_tick(struct streams *streams, uint64_t now);

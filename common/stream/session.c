@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Unacknowledged frames: see session.h. Frames are stored in one piece of memory as they are sent; the
- * acknowledgement in a head is filled in when the frame is about to be written. */
+/* Unacknowledged frames: see session.h. Frames are stored in one piece of memory, in the form in which they are sent.
+ * Only the acknowledgement in the head of a frame is filled in later, when the frame is about to be written. */
 #include "common/stream/session.h"
 
 #include "common/stream/fifo.h"
@@ -124,8 +124,8 @@ bool session_can_resume(const struct session *session, uint64_t received)
 void session_resume(struct session *session, uint64_t received)
 {
     assert(session_can_resume(session, received));
-    /* drop_acknowledged() subtracts the dropped bytes from written_to and unbegun_from, which must not become negative.
-     * Both are reset below. */
+    /* Both offsets are reset below. Until then they must be large, because drop_acknowledged() subtracts the dropped
+     * bytes from them. */
     session->written_to = session->unbegun_from = fifo_size(&session->kept);
     drop_acknowledged(session, received - session->acknowledged);
     session->written_to = session->unbegun_from = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A session makes broken connections harmless. The messages of each direction are numbered implicitly from 1. The
- * sender stores each frame until it is acknowledged; the receiver counts the frames. The head of each frame also says
- * how many frames its sender has received; this acknowledges them. On a new connection both ends exchange their counts,
- * and missing frames are sent again: none is lost or duplicated. No sockets or clocks are used here.
+/* A session makes broken connections harmless. The frames of each direction are numbered implicitly from 1. The sender
+ * stores each frame until the frame is acknowledged; the receiver counts the frames. The head of each frame also says
+ * how many frames its sender has received, and thus acknowledges them. On a new connection both ends exchange their
+ * counts, and each end sends the missing frames again. So no frame is lost or duplicated. No sockets or clocks are used
+ * here.
  *
  * Invariant: acknowledged <= whole <= written <= acknowledged + stored frames. */
 #pragma once
@@ -14,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* If more input than this is unacknowledged, an acknowledgement is sent at once, without waiting for output to carry
- * it. */
+/* If more input than this is unacknowledged, an acknowledgement is sent at once. Less input is acknowledged with the
+ * next output. */
 #define SESSION_ACK_BYTES (64u << 10)
 #define SESSION_KEPT_MAX  ((size_t)1 << 30)
 
@@ -23,8 +24,8 @@ struct session {
     struct fifo kept;
     uint64_t acknowledged;
     uint64_t written; /* number of frames that were written completely, on this or an earlier connection */
-    /* Number of frames that were written completely on this connection, or that need not be written on it. The peer
-     * cannot acknowledge more. */
+    /* Number of frames that were written completely on this connection or need not be written on it. The peer cannot
+     * acknowledge more frames. */
     uint64_t whole;
     size_t written_to;   /* how many bytes of `kept` this connection has written */
     size_t unbegun_from; /* offset in `kept` of the first frame of which nothing was written */
@@ -39,8 +40,8 @@ void session_fini(struct session *session);
  * would exceed SESSION_KEPT_MAX. */
 int session_add(struct session *session, enum frame_type type, const unsigned char *bytes, size_t size);
 
-/* Returns the next bytes to write, with the acknowledgements filled in. They are valid until the next call. *size is 0
- * if there are none. The caller then reports to session_wrote() how many bytes it has written. */
+/* Returns the next bytes to write, with the acknowledgements filled in; *size is 0 if there are no bytes. The bytes are
+ * valid until the next call. The caller then tells session_wrote() how many of them it has written. */
 const unsigned char *session_output(struct session *session, size_t *size);
 
 void session_wrote(struct session *session, size_t size);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams: messages of the protocol between separate launches, over sockets. The supermaster listens; the masters of
- * pods join. streams_poll() returns events in order; there are no callbacks. A peer whose connection breaks may return
- * within the grace time: then no message is lost or duplicated, and the user does not notice. PROTOCOL.md, "Streams",
- * defines the bytes.
+ * pods join. streams_poll() returns events in order; there are no callbacks. If the connection of a peer breaks, the
+ * peer may return within the grace time. In this case no message is lost or duplicated, and the user does not notice.
+ * PROTOCOL.md, "Streams", defines the bytes.
  *
  * Streams make progress only when the event base runs. If the base of an end does not run for a second, the other end
- * takes it for silent and disconnects it until the base runs again. An end does not count the time in which its own
- * base did not run as silence of its peers. */
+ * treats it as silent, and disconnects it until the base runs again. While the base of an end does not run, this end
+ * does not treat its peers as silent. */
 #pragma once
 
 #include "common/stream/address.h"
@@ -37,9 +37,9 @@ struct stream_lineup {
 
 struct stream_welcome {
     uint32_t first_rank; /* rank of the pod's master; the workers follow */
-    const char *words;   /* the command line for the pod's ranks; each word ends with '\0' */
+    const char *words;   /* the command line of the pod's ranks; each word ends with '\0' */
     size_t words_bytes;
-    bool is_near; /* for a pod that joined by a Unix socket: the set is on the pod's node */
+    bool is_near; /* the pod has joined by a Unix socket, so the set is on the pod's node */
 };
 
 enum stream_event_type {
@@ -64,8 +64,8 @@ struct streams_setup {
     struct event_base *base;
     /* borrowed, like `base`; NULL: the real world. Tests use simulated worlds: see world.h */
     struct stream_world *world;
-    /* [STREAM_KEY_BYTES] the pre-shared key. NULL: no listening at TCP ports, and a pod joins at a TCP port with a
-     * munge credential. */
+    /* [STREAM_KEY_BYTES] the pre-shared key; may be NULL. Without it, streams_listen() accepts no TCP ports, and a pod
+     * joins at a TCP port with a munge credential. */
     const unsigned char *key;
     uint64_t grace_ns;
     /* grace time if the peer has closed the connection, for example because its process has ended */
@@ -81,19 +81,20 @@ struct streams *streams_listen(const struct streams_setup *setup, const struct s
 
 const struct stream_address *streams_address(const struct streams *streams, size_t index);
 
-/* Joins a set as a pod: runs the event base until the set has welcomed the pod, for at most `patience_ns`. The words of
- * the welcome belong to the streams. On failure errno is 0 if the set refused the pod, EACCES if the peer is not this
- * set (another key, user or protocol), and ETIMEDOUT if no answer came. The set is peer number 0, the only peer. */
+/* Joins a set as a pod: runs the event base for at most `patience_ns`, until the set has welcomed the pod. The words of
+ * the welcome belong to the streams. On failure errno is 0 if the set has refused the pod. It is EACCES if the peer is
+ * not this set (another key, user or protocol), and ETIMEDOUT if no answer came. The set is peer number 0 and the only
+ * peer. */
 struct streams *streams_join(const struct streams_setup *setup, const struct stream_address *address,
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
                              struct error *error);
 
-/* Takes the next event of any peer. Returns false if there is none. A peer number is never used again, and a call for a
- * peer that has ended does nothing. */
+/* Takes the next event of any peer. Returns false if there is none. A peer number is never used again. If a peer has
+ * ended, all calls with its number do nothing. */
 bool streams_poll(struct streams *streams, struct stream_event *event);
 
-/* Reads available input; costs only one system call if there is none. It runs the event base only if there are many
- * peers, so the caller must still run the base from time to time. */
+/* Reads available input. If there is none, this costs only one system call. The event base runs in this call only if
+ * there are many peers, so the caller must still run the base from time to time. */
 void streams_look(struct streams *streams);
 
 /* Answer a pod that wants to join. The welcome is copied. The line of a refusal is shown to the pod's user. If memory
@@ -101,8 +102,8 @@ void streams_look(struct streams *streams);
 int streams_welcome(struct streams *streams, unsigned peer, const struct stream_welcome *welcome);
 void streams_refuse(struct streams *streams, unsigned peer, const char *line);
 
-/* Sends a copy of a message of 1 to MESSAGE_MAX bytes as soon as the socket accepts it. Does nothing if the peer is not
- * open. Returns -1 if memory runs out, or if the peer is disconnected and 1 GiB is unacknowledged. */
+/* Copies a message of 1 to MESSAGE_MAX bytes, and sends it as soon as the socket accepts it. Does nothing if the peer
+ * is not open. Returns -1 if memory runs out, or if the peer is disconnected and 1 GiB is unacknowledged. */
 int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
 /* Like streams_send(), but sends 1 to STREAM_DATA_MAX bytes of data. Only for the joining end. Messages and data arrive
@@ -113,21 +114,23 @@ int streams_send_data(struct streams *streams, unsigned peer, const unsigned cha
 void streams_gather(struct streams *streams);
 void streams_flush(struct streams *streams);
 
-/* Returns the number of unacknowledged bytes of messages and data, plus 8 for each message. The peer acknowledges with
- * each frame that it sends; if it sends none, it acknowledges after 64 KiB, and after a quarter of a second. */
+/* Returns the number of unacknowledged bytes of messages and data, plus 8 for each message. Each frame that the peer
+ * sends is an acknowledgement. If the peer sends nothing else, it acknowledges after 64 KiB, or after a quarter of a
+ * second. */
 size_t streams_unsent(const struct streams *streams, unsigned peer);
 
-/* Returns whether data may be sent: little output waits for the socket, and at most STREAM_UNACKNOWLEDGED_MAX bytes
- * are unacknowledged. This keeps the data in the cache and limits the memory of both ends. */
+/* Returns whether data may be sent. This is true if little output waits for the socket, and at most
+ * STREAM_UNACKNOWLEDGED_MAX bytes are unacknowledged. Then the data stay in the cache, and neither end needs much
+ * memory. */
 #define STREAM_UNACKNOWLEDGED_MAX ((size_t)8 << 20)
 bool streams_has_room(const struct streams *streams, unsigned peer);
 
-/* Returns whether messages to the peer can be sent. This is also true while the peer is disconnected, until its grace
- * time ends. */
+/* Returns whether messages to the peer can be sent. They can also be sent while the peer is disconnected, until its
+ * grace time ends. */
 bool streams_is_open(const struct streams *streams, unsigned peer);
 
-/* Tells the peer, after all output, that this end leaves. Messages from the peer are still returned, but its loss is no
- * longer reported. The connection is closed when the peer has acknowledged all output. */
+/* Tells the peer that this end leaves, after all output to the peer. Messages of the peer are still returned, but its
+ * loss is no longer reported. The connection is closed when the peer has acknowledged all output. */
 void streams_part(struct streams *streams, unsigned peer);
 
 void streams_drop(struct streams *streams, unsigned peer);
@@ -135,5 +138,5 @@ void streams_drop(struct streams *streams, unsigned peer);
 /* Returns whether each peer has acknowledged all output or has ended. */
 bool streams_are_flushed(const struct streams *streams);
 
-/* Closes everything and removes Unix sockets; other peers see a broken connection. NULL is allowed. */
+/* Closes everything and removes Unix sockets. The peers see a broken connection. NULL is allowed. */
 void streams_free(struct streams *streams);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code for both ends: see stream.h. Callbacks of libevent put messages into the inbox and record events; streams_poll()
- * returns both. The inbox has two blocks: one is filled while the other one is read, so that a returned message stays
- * valid. */
+ * returns messages and events. The inbox has two blocks. One block is filled while the other block is read, so that a
+ * returned message stays valid. */
 #include "common/stream/stream.h"
 
 #include "common/stream/connection.h"
@@ -188,8 +188,8 @@ static void turn_inbox(struct streams *streams)
             connection_resume(streams->peers[i]->connection);
 }
 
-/* Takes the next message of any peer into `event`, and returns the peer that has sent it; NULL: there is no message. A
- * peer is not freed while messages of it are stored. */
+/* Takes the next message of any peer into `event`, and returns the peer that has sent it. Returns NULL if there is no
+ * message. A peer is not freed while messages of it are stored. */
 static struct peer *poll_message(struct streams *streams, struct stream_event *event)
 {
     struct kept_message kept;
@@ -210,8 +210,8 @@ static struct peer *poll_message(struct streams *streams, struct stream_event *e
     return peer;
 }
 
-/* Frees peers that have ended and have no more events to report. The joining end does not free its only peer, because
- * the peer shows that this end has joined. */
+/* Frees peers that have ended and have no more events to report. The joining end keeps its only peer even then: the
+ * existence of this peer shows that this end has joined. */
 static void forget_gone(struct streams *streams)
 {
     size_t kept = 0;
@@ -258,8 +258,8 @@ bool streams_poll(struct streams *streams, struct stream_event *event)
     return false;
 }
 
-/* If there are at most this many connections, their sockets are read directly: a turn of the event base costs about as
- * many system calls. */
+/* If there are at most this many connections, their sockets are read directly. Otherwise the event base runs, which
+ * costs about this many system calls. */
 #define LOOK_CONNECTED_MAX 3
 #define LOOK_PEERS_MAX     64
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file by which pods join a set: see ticket.h. Lines of text; the first one names the format:
+/* The file by which pods join a set: see ticket.h. Lines of text; the first line names the format:
  *     hdss-pods 1
  *     address unix:/run/user/1000/hdss/main.pods
  *     address 10.0.0.1:7100
@@ -8,7 +8,7 @@
  *     sum 8 digits, hexadecimal
  *
  * `machine` is the machine that has the Unix sockets: the boot id of its kernel, or its host name. `sum` is the CRC of
- * all lines before it. Tickets written by hand may omit both. */
+ * all lines before it. Tickets that are written by hand may omit `machine` and `sum`. */
 #include "common/stream/ticket.h"
 
 #include "common/os/boot.h"
@@ -197,8 +197,8 @@ static bool may_be_ticket(const char *path)
     return has_line && strcmp(line, HEAD "\n") == 0;
 }
 
-/* Checks that the file is a ticket before it checks that only this user can access the file. The second error tells the
- * user to change the mode, which must not happen to a file that is no ticket. */
+/* Checks first that the file is a ticket, and then that only this user can access it. The error of the second check
+ * asks the user to change the mode of the file. This would be wrong advice for a file that is no ticket. */
 static int check_file(const char *path, struct error *error)
 {
     struct stat status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tickets: the file by which pods find and join a set. Anyone who can read it can join and thus run code in the set's
- * jobs, so only its owner may access it. */
+/* Tickets: the file by which pods find and join a set. Whoever can read a ticket can join the set and thus run code in
+ * its jobs, so only the owner of a ticket may access it. */
 #pragma once
 
 #include "common/stream/address.h"
@@ -30,7 +30,7 @@ bool ticket_may_name_port(void);
 void ticket_name_machine(struct ticket *ticket);
 
 /* Returns whether the address may lead to the set from this machine. A Unix path leads to the set only on the ticket's
- * machine: on another machine, the same path may belong to another set, and no key is checked at Unix sockets. */
+ * machine. On another machine the same path may belong to another set, and no key is checked at Unix sockets. */
 bool ticket_leads_from_here(const struct ticket *ticket, const struct stream_address *address);
 
 int ticket_init(struct ticket *ticket, struct error *error);

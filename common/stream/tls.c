@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS with OpenSSL: see tls.h. RFC 8446, 2.2: an external pre-shared key with a fixed identity, proven by binder and
- * Finished, with a Diffie-Hellman exchange (psk_dhe_ke), so that each connection has its own keys. There are no
- * certificates: without the key the handshake fails. No session tickets, resumption or early data.
+/* TLS with OpenSSL: see tls.h. Both ends have an external pre-shared key with a fixed identity (RFC 8446, 2.2), which
+ * binder and Finished prove. A Diffie-Hellman exchange (psk_dhe_ke) gives each connection its own keys. There are no
+ * certificates; the handshake fails without the key. There are no session tickets, resumption or early data.
  *
  * OpenSSL processes one record of 16 KiB at a time, with one system call for each record. Therefore outgoing records
  * are gathered and sent together, and input is received in large pieces. */
@@ -28,7 +28,7 @@
 #define CIPHER_NAME  "TLS_AES_128_GCM_SHA256"
 /* Size of one receive. The received bytes and the decrypted bytes together fit in a core's cache. */
 #define TLS_INPUT_BYTES ((size_t)128 << 10)
-/* How many plain bytes are encrypted before their records are sent with one call. */
+/* After this many plain bytes were encrypted, their records are sent with one call. */
 #define TLS_OUTPUT_BYTES ((size_t)256 << 10)
 
 struct tls {
@@ -68,7 +68,8 @@ static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
     return NULL;
 }
 
-/* OpenSSL calls this at the listening end to find the key that the peer has named. Finds no key for an unknown name. */
+/* At the listening end, OpenSSL calls this to find the key whose name the peer has sent. Finds no key for an unknown
+ * name. */
 static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **found)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -180,7 +181,7 @@ static BIO_METHOD *socket_method(void)
 
 static bool set_up(struct tls *tls, const unsigned char *key)
 {
-    /* Does not load the machine's OpenSSL configuration: it is for another OpenSSL, and may name modules, which this
+    /* The machine's OpenSSL configuration is not loaded: it is for another OpenSSL, and may name modules, which this
      * program cannot load. */
     if (is_one_file())
         OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
@@ -191,8 +192,8 @@ static bool set_up(struct tls *tls, const unsigned char *key)
     SSL_CTX_set_app_data(context, tls);
     SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    /* The connecting end trusts no authority, so it refuses every certificate, and only the shared key can authenticate
-     * the peer. */
+    /* The connecting end trusts no authority and refuses every certificate, so the peer can prove its identity only by
+     * the shared key. */
     SSL_CTX_set_verify(context, tls->listens ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     if (tls->listens)
         SSL_CTX_set_psk_find_session_callback(context, find_shared_key);
@@ -310,8 +311,8 @@ static int size_for_openssl(size_t size)
     return size < INT32_MAX ? (int)size : INT32_MAX;
 }
 
-/* Returns whether OpenSSL may have input although the socket does not become readable: received bytes that are not yet
- * decrypted, or the rest of a record. */
+/* Returns whether OpenSSL may have input although the socket does not become readable. Such input is received bytes
+ * that are not decrypted yet, or the rest of a record. */
 static bool has_input(const struct tls_session *session)
 {
     return session->input_begin < session->input_end || SSL_pending(session->ssl) > 0;

@@ -13,8 +13,8 @@ struct stream_world_ops;
 struct tls;
 struct tls_session;
 
-/* Makes the state for all connections of a listening or connecting end. Copies the key, which has STREAM_KEY_BYTES
- * bytes. If `key` is NULL, each connection needs a key of its own. */
+/* Makes the common state of all connections of a listening or connecting end. Copies the key, which has
+ * STREAM_KEY_BYTES bytes. If `key` is NULL, each connection needs a key of its own. */
 struct tls *tls_new(const unsigned char *key, bool listens, struct error *error);
 void tls_free(struct tls *tls);
 
@@ -22,8 +22,8 @@ void tls_free(struct tls *tls);
 struct tls_session *tls_session_new(struct tls *tls, const struct stream_world_ops *ops, int fd);
 void tls_session_free(struct tls_session *session);
 
-/* Copies a key for this connection only. A connecting end then uses it instead of the common key; a listening end
- * accepts both. */
+/* Copies a key for this connection only. A connecting end then uses this key in place of the common key. A listening
+ * end accepts both keys. */
 int tls_session_take_key(struct tls_session *session, const unsigned char *key);
 
 int tls_handshake(struct tls_session *session, struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of an end of streams: clock, sockets and wake-ups. machine.c is the real environment, with
- * libevent. Tests simulate time and transmission: tests/unit/stream/net.h. All effects of an end go through this
- * interface, except name resolution and munge. */
+/* The environment of an end of streams: clock, sockets and wake-ups. machine.c is the real environment, with libevent.
+ * The simulated environment of the tests is tests/unit/stream/net.h. An end uses its environment only through this
+ * interface, except for name resolution and munge. */
 #pragma once
 
 #include "common/stream/address.h"
@@ -31,10 +31,10 @@ struct stream_world_ops {
     void (*watch_off)(struct stream_watch *watch); /* does nothing if the watch is off */
     /* calls back once; replaces the time of an earlier call */
     void (*watch_at)(struct stream_watch *watch, uint64_t after_ns);
-    /* Makes the next turn call back once, whether the watch is on or off. */
+    /* Makes the next turn call the watch back once, whether the watch is active or not. */
     void (*watch_call)(struct stream_watch *watch);
-    /* Runs the watches that are due. If none is due and `waits` is true, waits for one. Returns false if the world is
-     * to end. */
+    /* Calls the watches that are due. If none is due and `waits` is true, waits until one is due. Returns false if the
+     * world is to end. */
     bool (*turn)(struct stream_world *world, bool waits);
 
     int (*listen)(struct stream_address *address, struct endpoint_file *file, struct error *error);

@@ -55,8 +55,8 @@ static bool take_records(void *context, const struct trace_record *records, size
     return !joining->failed;
 }
 
-/* Returns the number that is subtracted from the times in a file to get times of the trace. The machines of one node
- * share a clock; so do all simulated machines. */
+/* Returns the number that must be subtracted from the times in a file to get times of the trace. The machines of a node
+ * have the same clock, and so have all simulated machines. */
 static uint64_t shift_of(const struct joining *joining, const struct trace_spool_head *head)
 {
     const struct trace_spool_head *base = &joining->base;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* After a run, joins the trace files of its machines (spool.h). A row is written as soon as it is complete, so that
- * memory does not grow with the trace. */
+/* Joins the trace files of the machines of a run (spool.h) after the run. Each row is written as soon as it is
+ * complete, so that memory does not grow with the trace. */
 #pragma once
 
 #include "common/util/error.h"
@@ -27,8 +27,8 @@ struct trace_about {
     const struct trace_worker *worker; /* [workers]; this array and all texts are borrowed */
 };
 
-/* Makes the trace `path` from the files of these ranks, as far as they exist, and removes the files. Time 0 of the
- * trace is the start of the first rank's file. Times within one node are exact; times of different nodes are as exact
- * as their clocks agree. On failure the files remain. */
+/* Makes the trace `path` from those files of these ranks that exist, and removes the files. Time 0 of the trace is the
+ * start of the first rank's file. Times of one node are exact. Times of different nodes differ as much as the clocks of
+ * the nodes. On failure the files remain. */
 int trace_join(const char *path, const unsigned *ranks, unsigned count, const struct trace_about *about,
                struct error *error);

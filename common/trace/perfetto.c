@@ -2,9 +2,9 @@
 /* Traces for Perfetto: TrackEvents in protobuf's wire format, packet by packet. Field numbers are those of
  * protos/perfetto/trace in Perfetto.
  *
- * A node is shown as a process, and a worker as one of its threads. A chunk is a slice on the worker's track, or an
- * instant if the worker did not compute it. The sizes of cut chunks form a counter. Iterations that an earlier run has
- * done are instants at the beginning of a track of their own, the track of the run. */
+ * A node is shown as a process, and a worker as a thread of the node. A chunk is a slice on the track of its worker, or
+ * an instant if the worker did not compute it. The sizes of cut chunks form a counter. The run has a track of its own.
+ * At its beginning, instants show the iterations that an earlier run has done. */
 #include "common/trace/writer.h"
 
 #include <inttypes.h>
@@ -212,8 +212,8 @@ static void write_slice(const struct trace_writer *writer, const struct chunk_ro
     write_packet(writer, trace_time(writer, row->ended_ns), PACKET_EVENT, &end, false);
 }
 
-/* Returns whether the row is shown as a slice. If a chunk has several rows, slices are the row with the kernel time and
- * the rows of stored iterations. Iterations that were not computed have no duration. */
+/* Returns whether the row is shown as a slice. Slices are the row with the kernel time of a chunk, and rows of stored
+ * iterations. Iterations that were not computed have no duration. */
 static bool has_stay(const struct chunk_row *row)
 {
     return row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED);

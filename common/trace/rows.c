@@ -29,8 +29,8 @@ struct traced_worker {
     /* [count] oldest first. A chunk stays here until all its iterations are settled and its times are final. Owned. */
     struct traced_chunk *chunks;
     size_t count, room;
-    /* `untimed`: number of computed chunks whose times are not final. `recent`: how many of these have completed since
-     * times last became final. */
+    /* `untimed`: number of computed chunks whose times are not final. `recent`: how many of these chunks were completed
+     * after times last became final. */
     size_t untimed, recent;
     uint64_t told_ns;
     uint64_t ended_ns; /* end of the latest chunk whose times are final; 0: there is no such chunk */
@@ -191,9 +191,9 @@ static bool add_part(struct traced_chunk *chunk, const struct trace_record *reco
     return true;
 }
 
-/* Computes the times of the chunks whose times are not final, from the latest to the oldest. A chunk ended when its
- * completion arrived, or earlier: before the next chunk began, and before the time for which the worker waited for the
- * next chunk. */
+/* Computes the times of the chunks whose times are not final, from the latest to the oldest. A chunk ended at the
+ * latest when its completion arrived. It also ended before the worker began to wait for the next chunk; this was at the
+ * begin of the next chunk minus the waiting time. */
 static void chain_times(struct traced_worker *worker)
 {
     uint64_t next_told_ns = UINT64_MAX, latest_ns = UINT64_MAX;
@@ -209,10 +209,10 @@ static void chain_times(struct traced_worker *worker)
     }
 }
 
-/* Corrects the times of a chunk. It begins neither before its assignment nor before the end of the worker's previous
- * chunk. If a machine did not run for a while, the time that it notes for a completion may be too early; then the chunk
- * ended later. If a chunk's master was lost and the chunk was assigned again (adopted), it had begun before that
- * assignment. */
+/* Corrects the times of a chunk. A chunk begins neither before its assignment nor before the end of the worker's
+ * previous chunk. If a machine was suspended, the time that it notes for a completion may be too early. Then the end of
+ * the chunk is moved, so that the kernel time fits. The end is not moved for a chunk that was assigned again after its
+ * master was lost (adopted), because this chunk began before that assignment. */
 static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chunk)
 {
     const uint64_t assigned_ns = chunk->assigned.at_ns;
@@ -239,8 +239,9 @@ static void time_chunks(struct chunk_rows *rows, struct traced_worker *worker, s
     }
 }
 
-/* All completions of one message have the same time. The first completion of another message makes the times of older
- * chunks final, if at least LATER_CHUNKS completions have arrived since times last became final. */
+/* Called for each completion. All completions of one message have the same time, so a new time shows a new message. A
+ * new message makes the times of older chunks final if at least LATER_CHUNKS completions have arrived since times last
+ * became final. */
 static void begin_message(struct chunk_rows *rows, struct traced_worker *worker, uint64_t at_ns)
 {
     if (worker->told_ns == at_ns)
@@ -282,7 +283,7 @@ static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record
     return true;
 }
 
-/* Ignores a chunk whose assignment is unknown, because it was in the lost file of another machine. */
+/* Ignores a chunk whose assignment is unknown: it was in the file of another machine, which is lost. */
 static bool settle_part(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_chunk *chunk = find_chunk(rows, record);
@@ -343,8 +344,8 @@ bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records,
     return true;
 }
 
-/* Passes the rows of a chunk that is open at the end of the trace. Iterations that are not settled form one row: they
- * are consecutive if the machine ended in order; otherwise they may lie between the settled parts. */
+/* Passes the rows of a chunk that is open at the end of the trace. Iterations that are not settled form one row. If the
+ * machine ended in order, these iterations are consecutive; otherwise they may lie between the settled parts. */
 static void give_open(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     const struct trace_record *assigned = &chunk->assigned;

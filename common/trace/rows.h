@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a trace, made from the records of one machine (common/machine/chunk_trace.h): the history of each chunk from
- * its request to its storage.
+/* Rows of a trace, made from the records of one machine (common/machine/chunk_trace.h). They are the history of each
+ * chunk from its request to its storage.
  *
- * A machine knows when the message with a completion arrived, and two durations that the message reports: the kernel
- * time of the chunk, and for how long the worker was idle before the chunk. A worker reports several chunks in one
- * message, and a busy machine takes messages late, so the arrival is only the latest possible end of a chunk. Therefore
- * the times of a worker's chunks are computed backwards, from the latest chunk to the oldest. A chunk begins at its end
- * minus its kernel time. The chunk before it ends at the latest at that beginning minus the idle time. Times computed
- * in this way are late by the shortest latency of the messages. A chunk does not begin before its assignment, and a
- * worker never computes two chunks at the same time. */
+ * A machine does not know when a chunk ended. It knows when the message with the completion arrived. The message also
+ * reports two durations: the kernel time of the chunk, and for how long the worker was idle before the chunk. The
+ * arrival is only the latest possible end of the chunk: a worker reports several chunks in one message, and a busy
+ * machine takes messages late. Therefore the times of a worker's chunks are computed backwards, from the latest chunk
+ * to the oldest. The begin of a chunk is its end minus its kernel time. The chunk before it ends at the latest at that
+ * begin minus the idle time. Times computed in this way are late by the shortest latency of the messages. A chunk does
+ * not begin before its assignment, and a worker never computes two chunks at the same time. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -21,9 +21,9 @@ enum chunk_row_kind { ROW_CHUNK, ROW_CUT, ROW_RANK_LOST, ROW_RESUMED };
 
 #define ROW_UNKNOWN UINT64_MAX
 
-/* All times are the machine's, as in its records; a time may be ROW_UNKNOWN. A chunk has one row for each range of
- * iterations with the same fate, so most chunks have one row. The kernel time of the chunk is in its first row with
- * computed iterations. */
+/* All times are times of the machine, as in its records; a time may be ROW_UNKNOWN. A chunk has one row for each range
+ * of iterations with the same fate, so most chunks have one row. The first row with computed iterations has the kernel
+ * time of the chunk. */
 struct chunk_row {
     enum chunk_row_kind kind;
     /* CHUNK: when it was assigned; CUT: when it was cut; RANK_LOST: when the loss was detected; RESUMED: when this run
@@ -48,8 +48,8 @@ struct chunk_rows;
 /* Passes the rows of a chunk to `take` after all iterations of the chunk are settled. */
 struct chunk_rows *chunk_rows_new(chunk_row_taker *take, void *context);
 
-/* Adds records in their order; empty records, which have kind 0, are allowed. Returns false if memory runs out or the
- * records contradict each other; then nothing more may be added. */
+/* Adds records in their order. Empty records, which have kind 0, are allowed. Returns false if memory runs out or the
+ * records contradict each other. After it has returned false, nothing more may be added. */
 bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records, size_t count);
 
 void chunk_rows_end(struct chunk_rows *rows);

@@ -108,7 +108,8 @@ static void take_records(struct trace_sink *sink)
     spool->at += PART_BYTES;
     struct trace_record *next = map_part(spool);
     next = next != NULL ? next : map_nowhere();
-    /* memory ran out after a problem: overwrites the old part, because the trace is incomplete anyway */
+    /* there is no memory for the records after a problem either: overwrite the old part, because the trace is
+     * incomplete anyway */
     if (next == NULL) {
         sink->next = spool->records;
         return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace records of one machine: a file that trace_join() reads after the run.
  *
- * A machine writes to a part of the file that is mapped into memory, without system calls until the part is full, so
- * the records survive the death of the process. Disk space is allocated before a part is mapped: a full disk makes
- * the trace incomplete, but causes no fault later. */
+ * A part of the file is mapped into memory, and the machine writes records to it without system calls. So the records
+ * survive if the process dies. When a part is full, the next part is mapped. Disk space is allocated before a part is
+ * mapped, so that a full disk makes the trace incomplete but causes no fault later. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -15,7 +15,8 @@
 
 struct trace_spool {
     struct trace_sink sink; /* the interface that the machine uses; must be the first member */
-    /* [TRACE_SPOOL_RECORDS] a mapped part of the file; after a problem, memory without a file. Owned. NULL: closed. */
+    /* [TRACE_SPOOL_RECORDS] a mapped part of the file; after a problem, memory without a file; NULL: the spool is
+     * closed. Owned. */
     struct trace_record *records;
     uint64_t at;
     char *path;
@@ -50,8 +51,8 @@ char *trace_spool_name(const char *path, unsigned rank);
 
 bool trace_spool_is_there(const char *path, unsigned rank);
 
-/* Passes the records of a file to `take`, several at a time, including empty records, which have kind 0. `take` returns
- * false to stop. Returns 0, 1 if there is no such file, or -1. */
+/* Passes the records of a file to `take`, several at a time. Empty records, which have kind 0, are passed, too. `take`
+ * returns false to stop. Returns 0, 1 if there is no such file, or -1. */
 int trace_spool_read(const char *name, struct trace_spool_head *head,
                      bool (*take)(void *context, const struct trace_record *records, size_t count), void *context,
                      struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The call into a user's shared object that this thread is running. If the user's code ends the process, exit() or a
- * fault handler runs in this thread and reports the call. */
+/* The call into a user's shared object that this thread is running. If the user's code ends the process, this thread
+ * also runs exit() or the fault handler, which reports the call. */
 #pragma once
 
 #include <stddef.h>

@@ -5,5 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the checksum of all bytes so far and `bytes`: `before` is the checksum so far, at first 0. */
+/* Returns the checksum of all bytes before and of `bytes`. `before` is the checksum of the bytes before; 0: there are
+ * none. */
 uint32_t crc32c(uint32_t before, const void *bytes, size_t count);

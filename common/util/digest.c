@@ -18,8 +18,8 @@ uint64_t digest_streams(uint64_t iteration, unsigned streams, const void *const 
     return digest;
 }
 
-/* A special case for records of one 64-bit number, which most records are: with a constant length the compiler makes
- * the hash a few instructions. */
+/* For records of one 64-bit number; most records are such numbers. The constant length lets the compiler make the hash
+ * a few instructions. */
 static uint64_t digest_words(uint64_t first, uint64_t count, const char *word)
 {
     uint64_t sum = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One-line errors for people.
  *
- * A function that can fail because of user input has a last parameter `struct error *error`. If it fails it writes
- * one line there (what, where, what is accepted) and returns -1, or NULL if it returns a pointer; otherwise it
- * returns 0 unless its comment says more. The line is printed once, by the caller that reports it.
+ * A function that can fail because of user input has a last parameter `struct error *error`. If the function fails, it
+ * writes one line there (what, where, what is accepted) and returns -1, or NULL if it returns a pointer. Otherwise it
+ * returns 0, unless its comment says more. The caller that reports the error prints the line once.
  *
- * A function without that parameter fails only if memory runs out, unless its comment gives other reasons: it
+ * A function without that parameter fails only if memory runs out, unless its comment gives other reasons. It then
  * returns -1, or NULL if it returns a pointer. Comments do not repeat these two rules. */
 #pragma once
 
@@ -25,7 +25,8 @@ int error_set(struct error *error, const char *format, ...) __attribute__((forma
 int error_before(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_after(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns `error` or, if that is NULL, `unread`, which it has emptied. For functions that read the error themselves. */
+/* Returns `error`. If `error` is NULL, empties `unread` and returns it. For functions that read the error
+ * themselves. */
 static inline struct error *error_or(struct error *error, struct error *unread)
 {
     unread->text[0] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A heap in an array of the caller: no item precedes its parent, so the item that precedes all others has index 0. The
+/* A heap in an array of the caller. No item precedes its parent, so the first item of the order has index 0. The
  * children of index i are arity * i + 1 and the next arity - 1. All functions are inline, so that the compiler makes a
  * variant for the item size, arity and comparison of each heap. The order of equal items depends on the arity. */
 #pragma once

@@ -53,9 +53,9 @@ int precedence_close(struct precedence *precedence, uint64_t count)
     return 0;
 }
 
-/* A topological sort. It begins with the iterations that wait for no others, and repeatedly ticks off an iteration. At
- * the end, `open` of an iteration is the number of iterations for which it still waits. It is above 0 only if the
- * iteration is on a cycle, or waits for an iteration on a cycle, perhaps through others. */
+/* A topological sort. It begins with the iterations that wait for no others, and ticks off one iteration after the
+ * other. At the end, `open` of an iteration is the number of iterations for which it still waits. If this number is
+ * above 0, the iteration is on a cycle or waits for an iteration on a cycle, directly or through others. */
 static void leave_circles(const struct precedence *precedence, uint64_t *open, uint64_t *ready)
 {
     uint64_t done = 0, count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Precedence: a partial order of the iterations of a loop, given by pairs: an iteration waits for another one. Pairs
- * are added in any order. After precedence_close(), the set lists for each iteration the iterations that wait for
- * it. */
+/* Precedence: a partial order of the iterations of a loop. It is given by pairs of iterations, of which the first waits
+ * for the second. Pairs are added in any order. After precedence_close(), the set lists for each iteration the
+ * iterations that wait for it. */
 #pragma once
 
 #include <stddef.h>
@@ -26,6 +26,6 @@ int precedence_add(struct precedence *precedence, uint64_t iteration, uint64_t o
 
 int precedence_close(struct precedence *precedence, uint64_t count);
 
-/* Searches a closed set for a cycle. In `*circle`, which the caller frees, each iteration waits for the next, and
- * the last for the first. Returns the length of the cycle; 0: none; -1: out of memory. */
+/* Searches a closed set for a cycle, and writes it to `*circle`, which the caller frees. Each iteration in `*circle`
+ * waits for the next, and the last waits for the first. Returns the length of the cycle; 0: none; -1: out of memory. */
 int64_t precedence_find_circle(const struct precedence *precedence, uint64_t **circle);

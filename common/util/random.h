@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers that are equal on all machines: splitmix64 (Steele, Lea and Flood 2014, public-domain reference by
- * Vigna) for seeding and for hashing an index, xoshiro256** 1.0 (Blackman and Vigna 2018) for streams. Both are tested
- * with their published vectors. */
+/* Random numbers that are equal on all machines. splitmix64 (Steele, Lea and Flood 2014, public-domain reference by
+ * Vigna) is for seeding and for hashing an index. xoshiro256** 1.0 (Blackman and Vigna 2018) is for streams. Both are
+ * tested with their published vectors. */
 #pragma once
 
 #include <stdint.h>

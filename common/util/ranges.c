@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Invariants of a set: its items are sorted and none is empty, and there is at least one missing iteration between
- * neighbours. */
+/* Invariants of a set: its ranges are sorted and not empty, and at least one iteration is missing between two
+ * ranges. */
 #include "common/util/ranges.h"
 
 #include <assert.h>
@@ -31,7 +31,7 @@ int ranges_reserve(struct ranges *set, size_t count)
     if (set->head + count <= set->capacity)
         return 0;
     if (count <= set->capacity && set->head >= set->length) {
-        shift_to_start(set); /* O(1) amortized: the move frees at least as much room as it moves */
+        shift_to_start(set); /* this takes O(1) amortized: the move frees at least as much room as it moves */
         return 0;
     }
     size_t capacity = set->capacity < 8 ? 8 : set->capacity * 2;

@@ -33,12 +33,12 @@ static inline void ranges_clear(struct ranges *set)
     set->total = 0;
 }
 
-/* Adds [first, first + count); parts of it may be present. Sets `*added` (unless it is NULL) to the number of
- * iterations that were not present. Returns -1, and leaves the set unchanged, if memory runs out. */
+/* Adds [first, first + count); some of these iterations may be in the set already. Sets `*added` (unless it is NULL) to
+ * the number of new iterations. Returns -1, and leaves the set unchanged, if memory runs out. */
 int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added);
 
-/* Removes the iterations of [first, first + count) that the set has. Sets `*removed` (unless it is NULL) to their
- * number. Returns -1, and leaves the set unchanged, if memory runs out: splitting a range needs memory. */
+/* Removes those iterations of [first, first + count) that are in the set. Sets `*removed` (unless it is NULL) to their
+ * number. Returns -1, and leaves the set unchanged, if memory runs out; memory is needed to split a range. */
 int ranges_remove(struct ranges *set, uint64_t first, uint64_t count, uint64_t *removed);
 
 /* Takes at most `want` iterations from the front, as one range. Returns false if the set is empty or `want` is 0. */

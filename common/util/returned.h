@@ -5,8 +5,9 @@
 
 #include "hdss/kernel.h"
 
-/* Returns -1. If `result` is positive, which kernels must not return, writes an error that names `call`, such as "run".
- * Otherwise the kernel itself has written the error. */
+/* For a call of a kernel function that has failed; returns -1. A negative `result` is a proper failure, for which the
+ * kernel has written the error. Kernels must not return a positive `result`. For such a result, writes an error that
+ * names `call`, such as "run". */
 int returned_failure(int result, const char *call, char error[HDSS_ERROR_MAX]);
 
 static inline int returned(int result, const char *call, char error[HDSS_ERROR_MAX])

@@ -41,8 +41,8 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 
 void suggest_init(struct suggestion *nearest, const char *word)
 {
-    /* Names at this distance or beyond are not suggested. A name may have edit distance 1 from a word of up to three
-     * letters, and a third of the length plus 1 from a longer word. */
+    /* Names at this distance or beyond are not suggested. If a word has up to three letters, the edit distance of a
+     * name may be 1. For a longer word it may be a third of the word's length plus 1. */
     const size_t length = strlen(word);
     *nearest = (struct suggestion){.word = word, .distance = length <= 3 ? 4 : 2 * ((unsigned)(length / 3) + 2)};
 }

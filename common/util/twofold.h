@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Real numbers with some 31 decimal digits: the sum of two doubles, the second smaller than the last place of the first
- * (Dekker 1971, A floating-point technique for extending the available precision; Knuth, The Art of Computer
- * Programming 2, 4.2.2). They are used if products and quotients must be rounded to integers of up to 19 digits,
- * because a double has only 16 digits. Only operations of IEEE 754 are used, so that all machines get the same digits.
+/* Real numbers with some 31 decimal digits. They are used if products and quotients must be rounded to integers of up
+ * to 19 digits, because a double has only 16 digits. Each is the sum of two doubles; the second double is smaller than
+ * the last place of the first. See Dekker 1971, A floating-point technique for extending the available precision, and
+ * Knuth, The Art of Computer Programming 2, 4.2.2. Only operations of IEEE 754 are used, so that all machines get the
+ * same digits.
  *
  * The relative error of an operation is at most 2^-100. Values are limited to 10^300. */
 #pragma once
@@ -15,8 +16,8 @@ struct twofold {
     double high, low;
 };
 
-/* A decimal like 0.4 is not exact as a double. If `value` is the double nearest to a decimal of up to 15 digits,
- * sets `*number` to that decimal and returns true. Otherwise sets `*number` to `value`. */
+/* A decimal like 0.4 is not exact as a double. If `value` is the double that is nearest to a decimal of up to 15
+ * digits, sets `*number` to that decimal and returns true. Otherwise sets `*number` to `value` and returns false. */
 bool twofold_of_decimal(struct twofold *number, double value);
 
 static inline struct twofold twofold_of(double value)

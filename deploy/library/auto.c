@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The option technique=auto. Between two time steps, rank 0 predicts from the measured speeds how long each technique
- * would take, and all ranks then use the fastest technique. There is no probe: the first step uses an adaptive
+ * would take. All ranks then use the fastest technique. There is no probe, so the first step uses an adaptive
  * technique. */
 #include "deploy/library/loop.h"
 
@@ -17,7 +17,8 @@
 struct seen {
     double iterations, compute_s;
     double round_trip_s; /* shortest wait for a chunk in the last time step; 0: unknown */
-    /* spread: sum of the squared deviations, relative to the rank's mean; freedom: number of pieces minus one */
+    /* spread: sum of the squared deviations of times, relative to the rank's mean; freedom: number of pieces minus
+     * one */
     double spread, freedom;
 };
 
@@ -123,8 +124,7 @@ static int auto_prepare(struct hdss_shared_loop *loop)
     return candidates->mean_s != NULL && candidates->master_of != NULL && loop->speeds != NULL ? 0 : -1;
 }
 
-/* Broadcasts the technique that rank 0 has chosen. If it is the same technique as before, the technique keeps what it
- * has learned. */
+/* Broadcasts the technique that rank 0 has chosen. If the technique does not change, it keeps what it has learned. */
 static void auto_spread(struct hdss_shared_loop *loop, const char *before)
 {
     char text[SCHED_SPEC_TEXT_MAX];

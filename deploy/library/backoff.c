@@ -7,9 +7,9 @@
 #include <sched.h>
 #include <time.h>
 
-/* How a rank waits. If cores are free, it first polls LOOKS times, which takes some 10 us; if not, it yields its core
- * between these polls. In both cases it yields its core YIELDS times after that. Then it sleeps between two polls, at
- * first NAP_FIRST_NS and at most NAP_LONGEST_NS. */
+/* How a rank waits. In the first LOOKS polls, which take some 10 us, it yields its core between two polls only if cores
+ * are not free. In the next YIELDS polls it always yields its core. After these it sleeps between two polls, for
+ * NAP_FIRST_NS at first and for NAP_LONGEST_NS at most. */
 #define LOOKS          64
 #define YIELDS         32
 #define NAP_FIRST_NS   10000u

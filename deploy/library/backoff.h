@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a rank in a user's program waits for a message: it polls for a moment, then yields its core, then sleeps for
+/* How a rank in a user's program waits for a message. It polls for a short time, then yields its core, then sleeps for
  * longer and longer times. The doorbells of daemons cannot be used, because the process belongs to the program. */
 #pragma once
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of DLS4LB, on top of shared loops. They differ from the original on purpose: the last iteration is
- * treated like the others, a loop does not disturb the next loop, messages of the program are not touched, counts
- * have 64 bits internally, and any number of ranks is accepted.
+/* The functions of DLS4LB, on top of shared loops. They differ from the original on purpose. The last iteration is
+ * treated like the others. A loop does not disturb the next loop or the messages of the program. Counts have 64 bits
+ * internally, and any number of ranks is accepted.
  *
- * DLS_Terminated() fetches the next piece, because only this shows whether there is one; DLS_StartChunk() returns
- * it. Between these calls a foreman sends the piece to its group if the group follows it. The functions return no
- * errors, so an unexpected error ends the program. If a method rejects its loop, STATIC replaces it, and rank 0
- * prints a message. */
+ * DLS_Terminated() fetches the next piece, because only this shows whether there is a next piece. DLS_StartChunk()
+ * returns the piece. Between these calls, a foreman sends the piece to its group if the group follows it. The functions
+ * return no errors, so an unexpected error ends the program. If a method rejects its loop, STATIC replaces the method,
+ * and rank 0 prints a message. */
 #include "deploy/library/dls4lb.h"
 
 #include "deploy/library/loop.h"
@@ -136,7 +136,8 @@ static void set_technique(struct hdss_options *options, const struct dls_paramet
     hdss_options_set(options, "technique", text);
 }
 
-/* All powers must be positive, even the power of a coordinator that computes nothing, which has no effect. */
+/* All powers must be positive. This is also true for a coordinator that computes nothing, although its power has no
+ * effect. */
 static void set_weights(struct hdss_options *options, const infoDLS *info)
 {
     int ranks;

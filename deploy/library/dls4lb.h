@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The parameters of rank 0, which apply to all ranks. The struct must have no padding, because two of them are compared
+/* The parameters of rank 0, which apply to all ranks. The struct must have no padding, because parameters are compared
  * as bytes. */
 struct dls_parameters {
     int64_t first, count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* DLS_GroupSetup(): division into groups. The ranks of each node, without the coordinator, are divided evenly into
- * as few groups as possible; a group has at most GROUP_MOST ranks. So no group has only one rank unless the node has
- * only one. The coordinator becomes rank 0 of the foremen's communicator. */
+/* DLS_GroupSetup(): division into groups. The ranks of each node, without the coordinator, are divided evenly into as
+ * few groups as possible. A group has at most GROUP_MOST ranks. So a group has more than one rank, unless the node has
+ * only one rank for groups. The coordinator becomes rank 0 of the foremen's communicator. */
 #include "deploy/library/dls4lb.h"
 
 #define GROUP_MOST 4
@@ -51,7 +51,7 @@ void DLS_GroupSetup(MPI_Comm world, int coordinator, infoDLS *GS, infoDLS *LS)
     if (group != MPI_COMM_NULL)
         MPI_Comm_size(group, &GS->crewSize);
     LS->crewSize = GS->crewSize;
-    /* no communicator: nobody passes pieces on, because the ranks of the group share the inner loop themselves */
+    /* without this communicator, nobody passes pieces on: the ranks of the group share the inner loop themselves */
     LS->crew = MPI_COMM_NULL;
     if (outer != MPI_COMM_NULL && !alone) {
         GS->firstRank = 1;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Linked loops: while a rank waits in one loop, it also serves the loops that are linked with it. Without links, two
- * ranks could wait for each other forever, each in another loop. The program says which loops are linked, so there is
+/* Linked loops: while a rank waits in one loop, it also serves the loops that are linked with this loop. Without links,
+ * two ranks in different loops could wait for each other forever. The program says which loops are linked, so there is
  * no global list. */
 #include "deploy/library/loop.h"
 
 #include <stdlib.h>
 
-/* Serves the loop once. Returns true if there was something to do. Returns false if another thread is in the loop,
- * because that thread serves it. */
+/* Serves the loop once, and returns whether there was something to do. Does nothing and returns false if another thread
+ * is in the loop, because that thread serves the loop. */
 static bool linked_serve(struct hdss_shared_loop *loop)
 {
     if (pthread_mutex_trylock(&loop->mutex) != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of hdss/hdss.h for loops: they check arguments, make the ranks agree, and divide chunks into pieces.
+/* The functions of hdss/hdss.h for loops. They check arguments, make the ranks agree, and divide chunks into pieces.
  *
- * A rank that serves others gets its own chunks in pieces, and serves between two pieces, so that a program without
- * threads can compute and coordinate. Between two pieces a rank can also request its next chunk ahead of time. */
+ * A rank that serves others gets its own chunks in pieces, and serves the others between two pieces. So a program
+ * without threads can compute and coordinate. Between two pieces a rank can also request its next chunk early. */
 #include "deploy/library/loop.h"
 
 #include "common/os/files.h"
@@ -15,7 +15,8 @@
 
 #define MAGIC    UINT64_C(0x7368617265646c31)
 #define BREAK_NS 100000.0
-/* A piece has at most this many times the length of the previous piece, because the costs of iterations differ. */
+/* A piece is at most this many times as long as the previous piece, because its iterations may cost more than the
+ * iterations before. */
 #define PIECE_GROWTH 4
 /* With `request-when auto`, the next chunk is requested when this part of the present chunk remains. */
 #define REQUEST_PERCENT 15
@@ -167,7 +168,7 @@ static int api_loop_prepare(struct hdss_shared_loop *loop)
     return loop->mode->prepare(loop);
 }
 
-/* The call of team_agree() makes all ranks start at the same time, except for the latency of a message. */
+/* All ranks start at the same time, except for the latency of a message, because team_agree() synchronizes them. */
 static int api_loop_start(struct hdss_shared_loop *loop)
 {
     int status = loop->serves && loop->settings.thread && progress_start(loop) < 0
@@ -265,8 +266,9 @@ static int api_loop_report(struct hdss_shared_loop *loop)
     return team_agree(&loop->team, status, &loop->error);
 }
 
-/* Adds a piece to the variance of the time per iteration, weighted by the piece's length (Chan, Golub and LeVeque
- * 1979). If the costs of iterations are independent, squares / (pieces - 1) is the variance of one iteration. */
+/* Adds a piece to the variance of the time per iteration, with the piece's length as weight (Chan, Golub and LeVeque
+ * 1979). If the costs of iterations are independent, squares / (pieces - 1) is the variance of the cost of one
+ * iteration. */
 static void note_spread(struct hdss_shared_loop *loop, uint64_t elapsed_ns)
 {
     double length = (double)loop->piece, time_s = (double)elapsed_ns / 1e9 / length;
@@ -540,7 +542,7 @@ int hdss_loop_free(struct hdss_shared_loop **out)
     struct hdss_shared_loop *loop = *out;
     *out = NULL;
     if (!mpi_is_there()) {
-        /* MPI_Finalize() has freed what MPI had for the loop; all other memory of the loop is not freed */
+        /* MPI_Finalize() has freed the MPI objects of the loop; the other memory of the loop is never freed */
         loop->magic = 0;
         return HDSS_ERROR_MPI;
     }

@@ -57,7 +57,8 @@ struct figures {
 };
 
 struct hdss_shared_loop {
-    void *unused[2]; /* keeps `magic` away from the beginning, which is often overwritten after the memory was freed */
+    /* keeps `magic` away from the first bytes, which are often overwritten after memory was freed */
+    void *unused[2];
     uint64_t magic;
     pthread_mutex_t mutex;
     struct error error;
@@ -102,15 +103,15 @@ struct hdss_shared_loop {
     _Atomic bool stop_helping;
 };
 
-/* Records that the latest piece is finished: the time until the next call does not count as compute time. */
+/* Records the end of the latest piece: the time from now until the next call does not count as compute time. */
 void loop_pause(struct hdss_shared_loop *loop);
 
 void loop_finish(struct hdss_shared_loop *loop);
 
 int loop_make_powers(struct hdss_shared_loop *loop, bool by_group);
 
-/* Serves linked loops; if there was nothing to serve, waits as backoff.h says. Call it after each poll that has found
- * nothing. */
+/* Serves linked loops. If none of them has anything to serve, waits as described in backoff.h. Call it after each poll
+ * that has found nothing. */
 void linked_wait(struct hdss_shared_loop *loop);
 
 void linked_fini(struct hdss_shared_loop *loop);
@@ -127,7 +128,8 @@ void progress_stop(struct hdss_shared_loop *loop);
 void progress_lock(struct hdss_shared_loop *loop);
 void progress_unlock(struct hdss_shared_loop *loop);
 
-/* Collective; call it after the end of the loop. Fills in the report on rank 0, where the caller then frees `rows`. */
+/* Collective; call it after the end of the loop. Fills in the report on rank 0, and there allocates `rows`, which the
+ * caller frees. */
 int totals_gather(struct hdss_shared_loop *loop, struct report *report, struct report_worker **rows);
 
 int totals_write(struct hdss_shared_loop *loop, const struct report *report);

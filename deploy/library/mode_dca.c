@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The modes without a coordinator (DCA): two-sided, rma and node. They use the transports of the DCA topologies. At the
- * end of a time step a technique forgets what it has learned, because no rank collects it. */
+ * end of a time step a technique forgets what it has learned, because no rank collects this knowledge. */
 #include "deploy/library/loop.h"
 
 #include "common/carrier/words.h"
@@ -50,7 +50,8 @@ static const struct transport *mode_dca_transport_of(enum api_mode mode)
     }
 }
 
-/* In mode node a technique must have a closed form: measurements are made per rank, but chunks are for whole nodes. */
+/* In mode node a technique must have a closed form. The other techniques need measurements of the chunks of each rank,
+ * but in this mode chunks are for whole nodes. */
 static int check_node(struct hdss_shared_loop *loop, const struct dca_core *core)
 {
     struct dca_view view;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes with a coordinator. In mode central rank 0 cuts a chunk for each request. In mode hierarchical the first
- * rank of each group keeps a pool, and gets refills from rank 0 with one chunk for each rank of the group.
+/* The modes with a coordinator. In mode central, rank 0 cuts a chunk for each request. In mode hierarchical, the first
+ * rank of each group keeps a pool. It gets refills from rank 0, with one chunk for each rank of the group.
  *
  * The rules are those of the daemons: sched_cut() cuts chunks, common/service/refill.h orders refills and times their
- * requests, common/service/pool.h assigns chunks of a pool. The state machines of the daemons are not used: they end a
- * loop after all results have arrived. A rank of a program must know as soon as no chunk is left for it, because other
- * ranks may wait for it in the next loop.
+ * requests, and common/service/pool.h assigns chunks of a pool. The state machines of the daemons are not used, because
+ * they end a loop only after all results have arrived. A rank of a program must know as soon as no chunk is left for
+ * it, because other ranks may wait for it in the next loop.
  *
- * A coordinator computes, too, and serves requests whenever it is in the library. A coordinator is finished when each
- * of its ranks has left or knows that no iterations remain; rank 0 is finished when each coordinator is finished. So no
- * message is in transit after a time step. Nevertheless, successive steps use different tags. Messages are plain
+ * A coordinator computes, too, and serves requests whenever it is in the library. It is finished when each of its ranks
+ * has left or knows that no iterations remain. Rank 0 is finished when each coordinator is finished. So no message is
+ * in transit after a time step. As a precaution, consecutive time steps use different tags. Messages are plain
  * structures, because all ranks have the same architecture and MPI library. */
 #include "deploy/library/loop.h"
 
@@ -33,8 +33,8 @@ enum kind {
     KIND_WORK,
     KIND_LEAVE,
     KIND_REFILL,
-    /* all ranks of a group have left. Ranks send WORK and LEAVE to their coordinator; coordinators send REFILL and GONE
-     * to rank 0. */
+    /* Sent when all ranks of a group have left. Ranks send WORK and LEAVE to their coordinator; coordinators send
+     * REFILL and GONE to rank 0. */
     KIND_GONE,
 };
 
@@ -63,8 +63,8 @@ struct coordinator {
     uint64_t handed_out;
     struct ask *refill_ask;
     struct measured *measured;
-    /* Refills; owned. On rank 0 [ranks + 1]: the refill that is being cut. On other ranks [REFILLS_OPEN_MAX][members +
-     * 1]: refills in the order of `refills`. */
+    /* Owned arrays of refills. Rank 0 has room for the refill that is being cut: [ranks + 1]. Other ranks have room for
+     * the refills that they have requested: [REFILLS_OPEN_MAX][members + 1], in the order of `refills`. */
     struct grant *refill;
     MPI_Request refill_sent, refill_received[REFILLS_OPEN_MAX];
 };

@@ -19,8 +19,7 @@ struct api_settings {
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t break_after; /* iterations between two checks for requests, or API_AUTO; 0: no checks */
-    /* The next chunk is requested when this many iterations remain in the present chunk, or API_AUTO; 0: at the end of
-     * the chunk. */
+    /* The next chunk is requested when this many iterations of the present chunk remain; 0: at its end; or API_AUTO. */
     uint64_t request_when;
     uint64_t group_size; /* ranks in a group; 0: all ranks of a node */
     bool thread;
@@ -30,7 +29,8 @@ struct api_settings {
 };
 
 struct hdss_options {
-    void *unused[2]; /* keeps `magic` away from the beginning, which is often overwritten after the memory was freed */
+    /* keeps `magic` away from the first bytes, which are often overwritten after memory was freed */
+    void *unused[2];
     uint64_t magic;
     struct api_settings settings;
     double *powers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that serves other ranks while the program computes, and sleeps between two polls. It needs
+/* A thread that serves other ranks while the program computes. It sleeps between two polls. It needs
  * MPI_THREAD_MULTIPLE. The mutex `serving` protects the data that this thread shares with the program's threads. */
 #include "deploy/library/loop.h"
 

@@ -61,7 +61,7 @@ int team_group(struct team *team, uint64_t size)
         status = -1;
     unsigned leader = (unsigned)team->rank;
     MPI_Bcast(&leader, 1, MPI_UNSIGNED, 0, team->node);
-    /* the next call is collective, so no rank may make it if one of them has no memory */
+    /* the next call is collective, so all ranks must agree first: no rank may make it if one of them has no memory */
     if (team_agree(team, status, NULL) < 0)
         return status;
     MPI_Allgather(&leader, 1, MPI_UNSIGNED, team->group_of, 1, MPI_UNSIGNED, team->world);

@@ -11,7 +11,7 @@
 enum availability_kind {
     AVAILABILITY_UP,
     AVAILABILITY_DOWN,
-    /* the node finishes its running work and then leaves; other nodes get the work that it has not begun */
+    /* the node finishes its running work and then leaves; work that it has not begun goes to other nodes */
     AVAILABILITY_LEAVES,
     AVAILABILITY_SPEED,
 };
@@ -36,16 +36,16 @@ struct availability {
 /* Returns the text of the profile `name`, which the caller frees. Returns NULL on failure. */
 typedef char *availability_reader(void *context, const char *name, struct error *error);
 
-/* Parses lines `NODE SECONDS up|down|leaves|SPEED|load=N` with # comments; events at the same time have the order of
+/* Parses lines `NODE SECONDS up|down|leaves|SPEED|load=N` with # comments. Events at the same time have the order of
  * their lines. SPEED is relative to the node's usual speed. load=N means N busy processes on each core, which make the
- * speed 1 / (1 + N). The first `launched` nodes exist from the start. These nodes may fail and return as joining nodes,
- * but they may not leave.
+ * speed 1 / (1 + N). The first `launched` nodes exist from the start. They may fail and return as joining nodes, but
+ * they may not leave.
  *
- * A line `NODE speed_file NAME` or `NODE state_file NAME` applies a SimGrid profile. `reader` returns its text; if
- * `reader` is NULL, such lines are refused. A profile has lines `SECONDS VALUE`, ordered by time. VALUE is a speed, or
- * a state: 0 means that the node fails, a positive number that it returns. A line `LOOPAFTER S` repeats the profile S
- * seconds after its last event, until there are AVAILABILITY_PROFILE_EVENTS_MAX events. On failure the caller has
- * nothing to free. */
+ * A line `NODE speed_file NAME` or `NODE state_file NAME` applies a SimGrid profile. `reader` returns the text of the
+ * profile; if `reader` is NULL, such lines are refused. A profile has lines `SECONDS VALUE`, ordered by time. VALUE is
+ * a speed or a state. State 0 means that the node fails, and a positive state that it returns. A line `LOOPAFTER S`
+ * repeats the profile S seconds after its last event, until there are AVAILABILITY_PROFILE_EVENTS_MAX events. On
+ * failure the caller has nothing to free. */
 int availability_parse(struct availability *availability, const char *text, unsigned launched,
                        availability_reader *reader, void *context, struct error *error);
 

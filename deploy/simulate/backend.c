@@ -19,8 +19,8 @@
 
 /* How long it takes to detect a dead rank: ten heartbeats, one per second, as in common/mpi. */
 #define DETECT_NS UINT64_C(10000000000)
-/* How long it takes to detect the loss of a node that has joined. It is shorter than DETECT_NS, because the set notices
- * the end of the stream to that node. */
+/* How long it takes to detect the loss of a node that has joined. It is shorter than DETECT_NS, because the stream to
+ * that node breaks and the set notices this. */
 #define POD_DETECT_NS UINT64_C(1000000000)
 #define LIMIT_NS      (UINT64_MAX / 4)
 
@@ -189,7 +189,8 @@ static int list_pods(struct simulation_run *run, const struct simulation *simula
     return lister.out_of_memory ? error_set(error, "out of memory for %zu events", availability->count) : 0;
 }
 
-/* Time to send a chunk to a helper and to receive its results, measured by tests/bench/bench_isolation.py. */
+/* Time to send a chunk to a helper and to receive the results of the chunk, measured by
+ * tests/bench/bench_isolation.py. */
 #define HELPER_CALL_NS 5500.0
 
 static struct virtual_config configure(const struct simulation *simulation, const double *powers)

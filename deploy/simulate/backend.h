@@ -17,8 +17,8 @@ struct simulation_run {
     struct sim_trace trace;
 };
 
-/* Sets the ranks, the job, the service times and the events of the nodes in `run`, but neither the network nor the
- * costs of iterations. `run` borrows the simulation. It must be freed also on failure, and must not be moved. */
+/* Sets the ranks, the job, the service times and the events of the nodes in `run`. Sets neither the network nor the
+ * costs of iterations. `run` borrows the simulation. `run` must be freed also on failure, and must not be moved. */
 int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error);
 void simulation_run_fini(struct simulation_run *run);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a simulation with several orders of simultaneous events. Real machines have no fixed order, and one run is not
- * representative if the order decides which worker gets which chunk. Each seed gives one order. All orders are run to
- * find their loop times; then the run with the median time is repeated and shown. */
+/* Runs a simulation with several orders of simultaneous events; each seed gives one order. Real machines have no fixed
+ * order. If the order decides which worker gets which chunk, a single run is not representative. All orders are run to
+ * find their loop times. Then the run with the median time is repeated and shown. */
 #include "deploy/simulate/simulation.h"
 
 #include <stdlib.h>

@@ -44,10 +44,11 @@ struct simulation_times {
 
 struct run_at_hand {
     uint64_t order;
-    /* receives the times, and nothing is printed; NULL: the results are printed; borrowed */
+    /* the times are stored here and nothing is printed; NULL: the results are printed; borrowed */
     struct simulation_times *noted;
     struct simulation_range range;
-    /* Busy seconds, which the run sets; negative: unknown. `master_busy_s` is that of the busiest master. */
+    /* How many seconds the rank was busy; set by the run; negative: unknown. `master_busy_s` is the time of the busiest
+     * master. */
     double supermaster_busy_s, master_busy_s;
 };
 
@@ -94,8 +95,8 @@ struct simulation {
 extern const struct options simulation_own_options;
 struct options simulation_options(void);
 
-/* Reads the command line, from argv[1] on, and borrows its words. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. Call
- * simulation_fini() also on failure. */
+/* Reads the command line, from argv[1] on. Borrows the words of the command line. Returns 0, OPTIONS_HELP,
+ * OPTIONS_VERSION or -1. Call simulation_fini() also on failure. */
 int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error);
 
 typedef int simulation_reader(void *context, const char *path, struct platform *platform, struct error *error);
@@ -115,7 +116,7 @@ static inline unsigned simulation_worker_rank(const struct simulation *simulatio
     return !simulation->dca + simulation->masters + w - simulation_serving_workers(simulation);
 }
 
-/* Sets `*powers` to an array of [workers], which the caller frees. Sets it to NULL if the job gives no powers, so that
+/* Sets `*powers` to an array of [workers], which the caller frees. If the job gives no powers, sets it to NULL; then
  * powers are measured. */
 int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error);
 
@@ -124,8 +125,9 @@ static inline double simulation_cost_ns(const struct simulation *simulation, uin
     return costs_ns(simulation->costs, first, count);
 }
 
-/* Run the simulation in virtual time, print the summary and write the report. Return an enum exit_status, or -1 if the
- * run is not possible. simulation_run_orders() calls one of the other two, once for each order. */
+/* These functions run the simulation in virtual time, print the summary and write the report. They return an enum
+ * exit_status, or -1 if the run is not possible. simulation_run_orders() calls one of the other two once for each
+ * order. */
 int simulation_run_dca(struct simulation *simulation, const char *version, struct error *error);
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);
 

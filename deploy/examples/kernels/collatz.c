@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel in C, with a record for each iteration: how many steps the Collatz sequence takes from n to 1.
+/* A kernel in C with a record for each iteration: how many steps the Collatz sequence takes from a number n to 1. The
+ * iterations have consecutive numbers n.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-kernel) collatz.c -o collatz.so
  *     hdss run ./collatz.so count=1e6 --output steps.npy */
@@ -26,7 +27,7 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-/* The runtime calls this on each worker before the worker's first range. `values` stay valid as long as the
+/* The runtime calls this on each worker before the first range of the worker. `values` stay valid as long as the
  * instance. */
 static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                        void **instance, char error[HDSS_ERROR_MAX])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel in C with time steps: heat that spreads along a rod, whose ends stay at 0. Each step is a loop over the
- * cells. A step needs all results of the previous step, no matter which workers have computed them.
+ * cells. A step needs all results of the previous step, whichever workers have computed them.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-kernel) heat.c -o heat.so
  *     hdss run ./heat.so cells=1000 steps=100 --output heat.npy */
@@ -75,7 +75,7 @@ static int step(void *instance, uint64_t number, const void *results, char error
     return 0;
 }
 
-/* The number of an iteration counts the cells of all steps: iteration i is cell i % cells of step i / cells. */
+/* Iterations are numbered through all steps: iteration i is cell i % cells of step i / cells. */
 static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     (void)error;

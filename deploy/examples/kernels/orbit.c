@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares the kernel whose loop body is in orbit.f90: its parameters, its loop, and how it is called. The result is
- * an array with a row for each value that is kept, and a column for each iteration. */
+/* The kernel whose loop body is in orbit.f90. This file declares its parameters, its loop, and how it is called. The
+ * result is an array with a row for each value that is kept, and a column for each iteration. */
 #include <hdss/kernel.h>
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel in C with dependencies: a string that swings between two fixed ends. An iteration is a time step, called a
- * moment here: the height of each point is computed from its heights at the previous two moments, and from its
- * neighbours at the previous moment. So iterations must be computed in order. But many workers can compute along the
- * string at the same time, each some points behind the worker that computes the previous moments.
+ * moment here. The new height of a point depends on its heights at the previous two moments, and on the heights of its
+ * neighbours at the previous moment. So each moment needs the two moments before it. But several workers can compute
+ * different moments at the same time: each works some points behind the worker of the previous moments.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-kernel) wave.c -o wave.so
  *     hdss run ./wave.so points=10000 moments=1000 --output wave.npy */
@@ -25,7 +25,7 @@ struct wave {
     double pull;
 };
 
-/* What a chunk hands over for each point: the heights at its last two moments, the earlier moment first. */
+/* For each point, a chunk hands over the heights at its last two moments, the earlier moment first. */
 struct pair {
     double earlier, later;
 };
@@ -38,7 +38,7 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     loop->dims = 2;
     loop->type = HDSS_FLOAT64;
     loop->sync = loop->record_length;
-    loop->distance = 2; /* least size of a chunk, so that a chunk needs no data from before the previous chunk */
+    loop->distance = 2; /* a chunk has at least this many moments, so it needs data of the previous chunk only */
     loop->reach = 1;
     loop->boundary_bytes = sizeof(struct pair);
     return 0;
@@ -70,8 +70,8 @@ static double plucked(const struct wave *wave, uint64_t x)
     return 2.0 * (double)(from_end + 1) / (double)(wave->points + 1);
 }
 
-/* Returns the height of point x at a moment, counted from the chunk's first moment. Negative moments belong to the
- * previous chunk. */
+/* Returns the height of point x at a moment. Moment 0 is the chunk's first moment; negative moments are in the previous
+ * chunk. */
 static double height(const struct wave *wave, const struct hdss_block *block, int64_t moment, uint64_t x)
 {
     const double *records = block->records;

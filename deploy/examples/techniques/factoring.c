@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A technique in C, with one parameter: factoring. A batch has as many chunks as there are workers, and takes 1/parts
- * of the iterations that remain. With parts=2 these are the chunks of fac2.
+/* A technique in C, with one parameter: factoring. Each batch takes 1/parts of the remaining iterations, and has one
+ * chunk for each worker. With parts=2 these are the chunks of fac2.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-technique) factoring.c -o factoring.so
  *     hdss chunks ./factoring.so:parts=3 --iterations 1000 --workers 4
@@ -21,8 +21,8 @@ struct factoring {
     uint64_t chunk;
 };
 
-/* Returns ceil(R / (parts P)), computed without overflow: the size of the chunks in a batch that begins when R =
- * `remaining` iterations are left. */
+/* Returns the size of the chunks in a batch: ceil(R / (parts P)), computed without overflow. R = `remaining` is the
+ * number of iterations that remain when the batch begins. */
 static uint64_t chunk_of(const struct factoring *factoring, uint64_t remaining)
 {
     const uint64_t chunks = factoring->parts * factoring->workers;
@@ -50,15 +50,15 @@ static uint64_t next(void *state, const struct hdss_technique_request *request)
     return factoring->chunk;
 }
 
-/* Returns the same as next(). Workers without a supermaster call it with the number of the step, so it goes through all
- * earlier batches. */
+/* Returns the same as next(), but only from the number of the step, because workers without a supermaster have no other
+ * information. Therefore it goes through all earlier batches. */
 static uint64_t at(const void *state, uint64_t step)
 {
     const struct factoring *factoring = state;
     uint64_t remaining = factoring->iterations;
     for (uint64_t batch = step / factoring->workers; batch > 0; batch--) {
         const uint64_t chunk = chunk_of(factoring, remaining);
-        /* the loop ends in this earlier batch, so there is no chunk at `step`, and any size will do */
+        /* the loop ends in this earlier batch: there is no chunk at `step`, and the returned size does not matter */
         if (chunk > remaining / factoring->workers)
             return 1;
         remaining -= chunk * factoring->workers;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the Fortran modules that iso_c_binding cannot express. In Fortran a communicator is an integer, in C a
- * handle.
+/* The parts of the Fortran modules that iso_c_binding cannot express. A communicator is an integer in Fortran, but a
+ * handle in C.
  *
  * The Fortran type infoDLS has arrays that no C structure can have. So each Fortran infoDLS has a C infoDLS on the
- * heap, whose values are copied to it through a structure of plain numbers. */
+ * heap. A structure of plain numbers carries values from the C infoDLS to the Fortran infoDLS. */
 #include <mpi.h>
 
 #include "dls4lb/DLS.h"

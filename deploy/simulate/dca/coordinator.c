@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* --dca two-sided, simulated: rank 0 keeps the counters. Rank 0 serves requests after each of its chunks. Within a
- * chunk it serves requests after every --break-after iterations or, without that option, about every BREAK_NS. Serving
- * delays its own computation. While rank 0 has no chunk, it serves a request at once.
+ * chunk it serves requests after every --break-after iterations or, without that option, about every BREAK_NS. The time
+ * of serving is added to the time of the chunk. While rank 0 has no chunk, it serves a request at once.
  *
- * A request that arrives while rank 0 serves is put at the end of the queue. No event is scheduled for a check that
- * would find nothing: the time of the next check is computed when a request arrives. */
+ * A request that arrives while rank 0 serves is put at the end of the queue. Rank 0 checks for requests at certain
+ * times, but a check that would find nothing needs no event. Therefore the time of the next check is computed when a
+ * request arrives. */
 #include "common/config/rank_options.h"
 #include "common/dca/machine.h"
 #include "common/metrics/report.h"
@@ -15,9 +16,9 @@
 
 #include <stdlib.h>
 
-/* How long rank 0 is busy with a request and its answer, apart from receiving and sending them. It is half of the
- * difference between the 458 ns that an asking rank waits and the 310 ns of a bare round trip (tests/bench/RESULTS.md,
- * benchmark dca). */
+/* For this time, the asking rank and rank 0 are each busy with a request and its answer, apart from receiving and
+ * sending them. It is half of the difference between the 458 ns that an asking rank waits and the 310 ns of a bare
+ * round trip (tests/bench/RESULTS.md, benchmark dca). */
 #define EXCHANGE_NS  74
 #define ASKING_BYTES 24
 #define ANSWER_BYTES 8
@@ -148,8 +149,8 @@ static void coordinator_look(struct dca_run *run, double at_ns)
     own->resumed_ns = begins_later ? own->resumed_ns + (served_ns - at_ns) : served_ns;
 }
 
-/* Returns when worker `w` begins its next draw. Returns 0, and schedules DRAWING_FINISHES again, if serving has delayed
- * the end of rank 0's chunk. */
+/* Returns when worker `w` begins its next draw. If serving has delayed the end of rank 0's chunk, schedules
+ * DRAWING_FINISHES again and returns 0. */
 static double coordinator_finish(struct dca_run *run, unsigned w, double at_ns)
 {
     struct coordinator *own = run->coordinator;

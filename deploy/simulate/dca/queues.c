@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* --dca node, simulated: the workers of a node draw from a queue in shared memory, one after the other; each draw takes
+/* --dca node, simulated: the workers of a node draw from a queue in shared memory, one after the other. Each draw takes
  * QUEUE_NS. The first worker that finds the queue empty fetches a big chunk for the node from the counters in rank 0's
- * window; the others draw again after it has arrived. An assignment with --inject-delay holds a lock of the node.
+ * window. The other workers draw again after the big chunk has arrived. An assignment with --inject-delay holds a lock
+ * of the node.
  *
- * With recall, a worker may find nothing left to draw; then the first worker of the node that ends an iteration gives
- * up the rest of its chunk, which refills the queue. queues_plan_giver() determines this worker when the queue is
- * drained, so that no event is needed for a check that would find nothing. */
+ * If a worker finds nothing left to draw and recall is on, another worker of the node gives up the rest of its chunk,
+ * which refills the queue. This is the first worker that ends an iteration. queues_plan_giver() finds it in advance
+ * when the queue is drained. So the other workers need no events to check whether they must give up iterations. */
 #include "common/config/rank_options.h"
 #include "common/dca/core_queue.h"
 #include "deploy/simulate/dca/run.h"
@@ -144,8 +145,8 @@ void queues_starve(struct dca_run *run, unsigned w, double at_ns)
     queues_plan_giver(run, node, at_ns);
 }
 
-/* Wakes all workers that wait for the queue. The list is cleared before the first one is woken: with SimGrid, a woken
- * worker may run, and wait again, before the next one is woken. */
+/* Wakes all workers that wait for the queue. The list is cleared before the first worker is woken. With SimGrid, a
+ * woken worker may run, and wait again, before the next worker is woken. */
 static void queues_wake(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
     unsigned waiting = node->first;
@@ -186,8 +187,8 @@ static void queues_give(struct dca_run *run, unsigned w, double at_ns)
     queues_wake(run, node, at_ns);
 }
 
-/* Puts a big chunk, which worker `w` has fetched, into the queue of its node. This worker draws before the workers that
- * have waited for the chunk. If `big` is empty, the loop ends. */
+/* Puts the big chunk that worker `w` has fetched into the queue of its node. Worker `w` then draws before the workers
+ * that have waited for the chunk. If `big` is empty, the loop ends. */
 void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns)
 {
     struct simulated_queue *node = queues_of(run, w);

@@ -213,8 +213,8 @@ static int drawing_init_machines(struct dca_run *run, struct error *error)
     return run->core_ready ? 0 : -1;
 }
 
-/* Removes all faults except slowdowns from the list, because the run ends if a node fails. Notes when the first node
- * fails. */
+/* Removes all faults except slowdowns from the list, because a run without a supermaster ends if a node fails. Notes
+ * when the first node fails. */
 static int drawing_init_faults(struct dca_run *run, struct error *error)
 {
     struct virtual_config *config = &run->given.config;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Internal interface of a simulated run without a supermaster (DCA). run.c passes events to the workers' machines
- * (common/dca/machine.h) and applies their actions. window.c (one-sided), coordinator.c (requests to rank 0) and
- * queues.c (queues of the nodes) model how long accesses to shared state take. Clock and network come from a backend:
- * virtual time in virtual.c, SimGrid in deploy/simulate/simgrid/dca.c.
+ * (common/dca/machine.h) and applies their actions. Three files model how long accesses to shared state take: window.c
+ * (one-sided), coordinator.c (requests to rank 0) and queues.c (queues of the nodes). Clock and network come from a
+ * backend: virtual time in virtual.c, SimGrid in deploy/simulate/simgrid/dca.c.
  *
- * Model: to draw a chunk a worker accesses one counter or two, as the technique needs. From the answer it calculates
- * its chunk, computes it and begins the next draw. All work of a rank, including calculation and delays, takes longer
- * if the core is slower, and while the node of the rank is slowed down. Computing time is also multiplied by the number
- * of runnable processes on the core. Accesses take effect in the order in which they arrive at the counters. Events at
- * the same time happen in the order of the workers, so a run is deterministic.
+ * Model: to draw a chunk, a worker accesses one or two counters; the technique determines how many. From the answer the
+ * worker calculates its chunk. It computes the chunk and begins the next draw. All work of a rank, including
+ * calculation and delays, takes longer on a slower core, and while the node of the rank is slowed down. Computing time
+ * is also multiplied by the number of runnable processes on the core. Accesses take effect in the order in which they
+ * arrive at the counters. Events at the same time happen in the order of the workers, so a run is deterministic.
  *
  * All workers share one dca_core, so a published measurement is learned once, at the next draw of any worker. The
- * result is the same as with a dca_core per worker, because each worker begins a draw by exchanging measurements. */
+ * result is the same as with a dca_core for each worker, because each worker begins a draw by exchanging
+ * measurements. */
 #pragma once
 
 #include "common/dca/core.h"
@@ -28,7 +29,7 @@ enum drawing_event {
     DRAWING_ARRIVES,
     DRAWING_FINISHES,
     DRAWING_LOOKS,
-    /* DRAWING_LEAVES and DRAWING_RETURNS: a message of the worker departs. Only SimGrid has these events. */
+    /* DRAWING_LEAVES and DRAWING_RETURNS mean that a message of the worker departs. Only SimGrid has these events. */
     DRAWING_LEAVES,
     DRAWING_RETURNS,
     DRAWING_GIVES,
@@ -52,8 +53,8 @@ struct drawing_worker {
 struct dca_run;
 
 struct dca_backend {
-    /* Schedules an event of worker `w`. The event replaces an earlier event of this worker, unless it is DRAWING_LOOKS,
-     * which exists beside the other event. */
+    /* Schedules an event of worker `w`. A worker has one event at a time, so this replaces the earlier event.
+     * DRAWING_LOOKS is an exception: it is scheduled in addition to another event. */
     void (*schedule)(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
     void (*ask)(struct dca_run *run, unsigned w, double at_ns, double bytes);
     void (*reply)(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes);
@@ -65,13 +66,13 @@ struct dca_model {
     void (*close)(struct dca_run *run);
     void (*leave)(struct dca_run *run, unsigned w, double at_ns);
     void (*arrive)(struct dca_run *run, unsigned w, double at_ns);
-    /* Returns when worker `w` has received an answer that arrives at its node at `there_ns`. NULL: receiving takes no
-     * time. */
+    /* Returns when worker `w` has received an answer, which arrives at the worker's node at `there_ns`. NULL: receiving
+     * takes no time. */
     double (*received_ns)(struct dca_run *run, unsigned w, double there_ns);
     void (*drawn)(struct dca_run *run, unsigned w, double at_ns);
-    /* Called at DRAWING_FINISHES and DRAWING_LOOKS. Both are NULL if no worker serves others. finish() returns when the
-     * worker begins its next draw. If the chunk ends later than planned, it returns 0 and is called again at the end of
-     * the chunk. */
+    /* finish() is called at DRAWING_FINISHES, and look() at DRAWING_LOOKS. Both are NULL if no worker serves others.
+     * finish() returns when the worker begins its next draw. It returns 0 if the chunk ends later than planned; then it
+     * is called again at the end of the chunk. */
     double (*finish)(struct dca_run *run, unsigned w, double at_ns);
     void (*look)(struct dca_run *run, double at_ns);
     void (*give)(struct dca_run *run, unsigned w, double at_ns);

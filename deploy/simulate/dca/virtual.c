@@ -14,9 +14,9 @@ struct virtual_drawing {
     bool out_of_memory;
 };
 
-/* The heap orders events by whole nanoseconds. Returns a number that orders the events within one nanosecond: first by
- * the fraction of the nanosecond in units of 2^-36 ns, then by worker, then by type. With a seed, each worker has a
- * random number in place of its index. */
+/* Returns a number that orders the events within one nanosecond, because the heap orders events by whole nanoseconds.
+ * They are ordered by the fraction of the nanosecond in units of 2^-36 ns, then by worker, then by type. With a seed, a
+ * random number replaces the index of the worker. */
 static uint64_t virtual_order(uint64_t seed, double at_ns, unsigned w, enum drawing_event type)
 {
     const uint64_t rest = (uint64_t)ldexp(at_ns - floor(at_ns), 36);
@@ -37,7 +37,8 @@ static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum
         heap_push_ordered(&own->heap, future, virtual_order(run->simulation->at_hand.order, at_ns, w, type)) < 0;
 }
 
-/* Returns the latency between a worker and the counters: that of the link or, with a seed, 0.5 to 1.5 times as much. */
+/* Returns the latency between a worker and the counters. It is the latency of the link or, with a seed, 0.5 to 1.5
+ * times that latency. */
 static double virtual_way_ns(struct dca_run *run, unsigned w)
 {
     struct virtual_drawing *own = run->context;

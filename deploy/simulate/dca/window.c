@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* --dca rma, simulated: the counters are in a window of rank 0. The window performs one access at a time, each in
- * ATOMIC_NS, and no core is busy with it. An access also takes the latency of the link in both directions; on the node
- * of rank 0 it is an atomic memory operation without latency.
+/* --dca rma, simulated: the counters are in a window of rank 0. The window performs one access at a time. Each access
+ * takes ATOMIC_NS, and no core is busy with it. An access also takes the latency of the link in both directions. On the
+ * node of rank 0, an access is an atomic memory operation without latency.
  *
  * With --inject-delay for assignments, an assignment holds a ticket lock. The worker draws a ticket number, polls the
  * current number until it equals the ticket number, accesses the counter, waits for the delay, and increments the
- * current number. Each of these is a separate access. The model assumes that polling workers do not disturb others. */
+ * current number. Each of these steps is a separate access. The model assumes that polling workers do not disturb
+ * others. */
 #include "deploy/simulate/dca/run.h"
 
 #include <math.h>
@@ -49,8 +50,8 @@ static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
     return run->locked_ns;
 }
 
-/* Returns when the worker, whose own record is written at `through_ns`, has read the records of all workers. Reading
- * does not delay other accesses. */
+/* Returns when a worker has read the records of all workers. The worker's own record is written at `through_ns`.
+ * Reading does not delay other accesses. */
 static double window_read_all_ns(struct dca_run *run, unsigned w, double through_ns)
 {
     const struct platform_link *link = dca_link(run, w);

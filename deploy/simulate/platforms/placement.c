@@ -66,8 +66,8 @@ static bool placement_put_all(const struct placement *placement, struct cursor *
     return has_room;
 }
 
-/* Finds how many nodes are needed. It may be more than the number of cores suggests, because workers with several
- * threads may leave cores of a node unused. */
+/* Finds how many nodes are needed. The number of cores alone may suggest too few nodes: some cores of a node stay
+ * unused if they are not enough for a worker with several threads. */
 static bool placement_find_nodes(struct placement *placement, const struct platform *platform, uint64_t cores)
 {
     for (unsigned used = nodes_for(platform, cores); used <= platform->nodes; used++) {

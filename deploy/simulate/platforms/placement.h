@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Placement of the ranks of a simulated run: each rank has a core of its own. A worker with several threads has a core
- * per thread, all of one node.
+/* Placement of the ranks of a simulated run. Each rank has a core of its own. A worker with several threads has a core
+ * for each thread, all on one node.
  *
- * Rank 0 is the supermaster, followed by masters and workers. Cores are filled node by node: first the supermaster,
- * then each master and its share of the workers, so that a master is on the same node as its first workers. If the
- * platform has more nodes than the ranks need, the used nodes are spread evenly over all nodes, so that fast and slow
- * nodes of all sites are among them. */
+ * Rank 0 is the supermaster; masters and workers follow. Cores are filled node by node: first the supermaster, then
+ * each master and its share of the workers. So a master is on the same node as its first workers. If the platform has
+ * more nodes than the ranks need, the used nodes are spread evenly over all nodes. Then fast and slow nodes of all
+ * sites are among the used nodes. */
 #pragma once
 
 #include "common/util/error.h"

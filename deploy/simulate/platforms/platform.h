@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A simulated machine: nodes, their speeds, costs of messages, and how long daemons are busy with each event. Both
- * backends of `hdss simulate` use it: virtual time uses it directly; for SimGrid, a SimGrid platform is generated from
- * it.
+ * backends of `hdss simulate` use it. Virtual time uses it directly; for SimGrid, it is converted to a SimGrid
+ * platform.
  *
  * Text format, one statement per line, # comments:
  *     title A cluster of the year 2008
@@ -37,8 +37,9 @@ struct platform_link {
     double bytes_per_ns;
 };
 
-/* Times that a worker needs even if iterations cost nothing, measured on an AMD EPYC: a kernel call and an iteration
- * with tests/bench/free_iterations.c, a cold call between real ranks with tests/bench/bench_first.py. */
+/* Times that a worker needs even if iterations cost nothing, measured on an AMD EPYC. The times of a kernel call and of
+ * an iteration are from tests/bench/free_iterations.c. The time of a cold call between real ranks is from
+ * tests/bench/bench_first.py. */
 #define PLATFORM_CALL_NS      30.0
 #define PLATFORM_COLD_NS      550.0
 #define PLATFORM_ITERATION_NS 2.5
@@ -72,7 +73,7 @@ extern const char *const platform_names[];
 const char *platform_described(const char *name);
 
 /* Finds a built-in platform and applies changes: NAME or NAME:nodes=N,cores=C,bandwidth=8GB/s,byte=0.1ns. If `nodes`
- * changes, the groups of nodes keep their proportions. `bandwidth` is that of the network, `byte` that of the service
+ * changes, the groups of nodes keep their proportions. `bandwidth` changes the network, and `byte` the service
  * times. */
 int platform_find(struct platform *platform, const char *spec, struct error *error);
 

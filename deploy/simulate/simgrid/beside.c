@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated rank that both serves and computes: see rank.h. For real ranks, worker/job/beside.c does the same. */
+/* A simulated rank that both serves and computes: see rank.h. The same for real ranks is worker/job/beside.c. */
 #include "common/machine/computing.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See dca.h. Each worker is a SimGrid actor that sleeps until its next event. The actor of a worker sends its own
- * request to the host of rank 0, and it also carries the answer back. There is no receiving actor, because the model
- * knows in advance when rank 0 serves. Rank 0 has a second actor, which serves, because a sleep cannot be
- * interrupted. */
+/* See dca.h. Each worker is a SimGrid actor that sleeps until the worker's next event. This actor sends the worker's
+ * request to the host of rank 0, and also carries the answer back. No actor receives the request, because the model
+ * knows in advance when rank 0 serves. Rank 0 has a second actor for serving, because a sleep cannot be interrupted. */
 #include "deploy/simulate/simgrid/dca.h"
 
 #include "common/dca/machine.h"
@@ -47,8 +46,8 @@ static double actor_now_ns(void)
     return simgrid_get_clock() * 1e9;
 }
 
-/* Wakes the actor of a worker if it waits. `waits` is cleared first, because the woken actor may run, and wait again,
- * before sg_sem_release() returns. */
+/* Wakes the actor of a worker if the actor waits. `waits` is cleared first, because the woken actor may run, and wait
+ * again, before sg_sem_release() returns. */
 static void actor_wake(struct seat *seat)
 {
     const bool waits = seat->waits;
@@ -120,8 +119,8 @@ static void actor_sleep_until(double at_ns)
         sg_actor_sleep_for(left_ns * 1e-9);
 }
 
-/* Sleeps until the worker's event is due, and returns true. If the running chunk may be cut, another actor may wake
- * this one earlier. Then returns false: the event may have been replaced. */
+/* Sleeps until the worker's event is due, and returns true. If the running chunk may be cut, another actor may wake the
+ * worker's actor earlier. Then returns false, because the event may have been replaced. */
 static bool actor_await_due(struct seat *seat, double at_ns)
 {
     const struct dca_run *run = seat->run;

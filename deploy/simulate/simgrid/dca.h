@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated runs without a supermaster (DCA) on SimGrid. Machines and costs of accesses are those of virtual time
- * (deploy/simulate/dca); requests and answers share the links of a simulated network. */
+ * (deploy/simulate/dca). Requests and answers share the links of a simulated network. */
 #pragma once
 
 #include "common/util/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the hosts of a SimGrid platform file. SimGrid exits if a file is invalid, and a process can load only one
- * platform. So a child process reads the file, and reports the hosts or the errors to this process. */
+ * platform. Therefore a child process reads the file, and sends the hosts or the errors to this process. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include "common/util/grow.h"
@@ -97,8 +97,8 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
     return 0;
 }
 
-/* Begins a platform with the service times of the built-in platform `cluster`, because SimGrid files have none. It has
- * no nodes yet. */
+/* Begins a platform without nodes. Its service times are those of the built-in platform `cluster`, because SimGrid
+ * files have none. */
 static int begin_platform(struct platform *platform, const char *path, struct error *error)
 {
     if (platform_find(platform, "cluster", error) < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SMPI starts this module for each rank. The module loads the module of the rank's daemon, which runs the rank. All
- * ranks are in one process. Before they start, simulated_set_run() stores the run for all of them. */
+ * ranks are in one process. simulated_set_run() is called once before the ranks start, and stores the run for all of
+ * them. */
 #include "deploy/simulate/simgrid/run.h"
 #include "proto/message.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Failing ranks, and their detection.
+/* Failing ranks, and the detection of their failures.
  *
  * Actors are not killed, because SMPI ends the run if a message goes to a missing actor. Instead, a failed rank stops
- * computing, sending and receiving at once, and waits for the end of the run. Messages that would arrive more than
- * `last_ns` after the failure are not sent. As in virtual time, the ranks that watch the failed rank are notified at
+ * computing, sending and receiving at once, and waits for the end of the run. Its messages that would arrive more than
+ * `last_ns` after the failure are not sent. The ranks that watch the failed rank are notified as in virtual time: at
  * the time at which missing heartbeats would show the failure. */
 #include "deploy/simulate/simgrid/rank.h"
 
@@ -55,7 +55,7 @@ uint64_t simulated_next_look(const struct simulated_rank *self)
     return notice != NULL && notice->at_ns < next_ns ? notice->at_ns : next_ns;
 }
 
-/* Takes the notices of failed ranks that are due. common/mpi/detect.c does the same for dead processes. If the
+/* Takes the notices of failed ranks that are due. For dead processes, common/mpi/detect.c does the same. If the
  * supermaster has failed, this rank ends. */
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 {
@@ -75,7 +75,8 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
     }
 }
 
-/* Wakes all ranks after the supermaster has left: without that, ranks that wait for its messages would wait forever. */
+/* Wakes all ranks after the supermaster has left. Otherwise ranks that wait for a message of the supermaster would wait
+ * forever. */
 static void wake_others(const struct simulated_run *run)
 {
     for (unsigned rank = 0; rank < run->topology->ranks; rank++)

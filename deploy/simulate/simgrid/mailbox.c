@@ -4,11 +4,11 @@
  * A rank waits in MPI_Waitany for a message or an alarm. Polling would take simulated time that real ranks do not
  * spend, or would make the simulation slow.
  *
- * SMPI assigns a message to a receive when the message is sent, and latencies differ. A real rank takes messages in the
- * order of its receives. Here, a message that has arrived would then wait for an earlier message from a distant site.
- * So messages are taken in the order of arrival. Messages of the same sender are taken in the order of sending, because
- * a short message might overtake a long one. Receive number n gets the n-th message that was sent to this rank; the
- * inbox tells the sender of that message. */
+ * Real ranks take messages in the order of their receives. A simulated rank must not do that, because SMPI assigns a
+ * message to a receive when the message is sent, and latencies differ. A message that has arrived would wait for an
+ * earlier message from a distant site. So a simulated rank takes messages in the order of arrival. It takes messages of
+ * the same sender in the order of sending, because a short message might overtake a long one. Receive number n gets the
+ * n-th message that was sent to this rank; the inbox tells the sender of that message. */
 #include "common/carrier/words.h"
 #include "deploy/simulate/simgrid/rank.h"
 #include "deploy/simulate/simgrid/module.h"
@@ -34,7 +34,7 @@ struct receive {
 
 struct mailbox {
     struct simulated_run *run;
-    struct net *net; /* owned by the runtime; has the receives; NULL: no receive was started yet */
+    struct net *net; /* has the receives of this rank; owned by the runtime; NULL: no receive was started yet */
     unsigned rank;
     struct receive receives[RECEIVES_MAX];
     unsigned receive_count;
@@ -61,7 +61,7 @@ static void dismiss_alarm(struct mailbox *mailbox)
 {
     if (mailbox->alarm == NULL)
         return;
-    if (!mailbox->rings) /* an actor that holds a lock must not be killed; this one ends soon */
+    if (!mailbox->rings) /* an actor that rings may hold a lock and must not be killed; it ends soon */
         sg_actor_kill(mailbox->alarm);
     sg_actor_unref(mailbox->alarm);
     mailbox->alarm = NULL;
@@ -230,8 +230,7 @@ static void await_alarm(struct mailbox *mailbox)
         mailbox->alarm_request = carrier->irecv(carrier_word_of_comm(MPI_COMM_WORLD), CARRIER_ANY, TAG_ALARM, NULL, 0);
 }
 
-/* Sets the alarm of this rank. An alarm that is earlier than `at_ns` is kept, because an alarm that comes too early
- * does no harm. */
+/* Sets the alarm of this rank. Keeps an alarm that is earlier than `at_ns`, because an early alarm does no harm. */
 static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
 {
     if (mailbox->alarm_ns <= at_ns)
@@ -246,8 +245,8 @@ static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
     sg_actor_start(mailbox->alarm, give_alarm, 0, NULL);
 }
 
-/* Handles an alarm message. It may come from this rank's actor `alarm` or, if that has not rung, from another rank: see
- * mailbox_wake(). */
+/* Handles an alarm message. It comes from this rank's actor `alarm` or from another rank (mailbox_wake()). If this
+ * rank's actor does not ring, it comes from another rank, and the alarm stays set. */
 static void hear_alarm(struct mailbox *mailbox)
 {
     mailbox->alarm_request = 0;
@@ -262,7 +261,8 @@ static void hear_alarm(struct mailbox *mailbox)
 void mailbox_wake(unsigned rank)
 {
     carrier_request request = carrier->isend(carrier_word_of_comm(MPI_COMM_WORLD), (int)rank, TAG_ALARM, NULL, 0);
-    carrier->release(&request); /* does not wait for the message: the rank may be computing, and may never receive it */
+    /* nobody waits for the end of the send: the rank may be computing, and may never receive the message */
+    carrier->release(&request);
 }
 
 #define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program hdss-simgrid. `hdss simulate --backend simgrid` runs this program with the same command line, so that
- * hdss itself need not be linked with SimGrid. */
+/* The program hdss-simgrid. `hdss simulate --backend simgrid` runs this program with the same command line. So hdss
+ * itself need not be linked with SimGrid. */
 #include "common/os/modules.h"
 #include "common/util/error.h"
 #include "deploy/simulate/backend.h"

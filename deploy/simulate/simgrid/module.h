@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between the module of a daemon and the launcher, which loads it. */
+/* The interface between the module of a daemon and the launcher. The launcher loads the module. */
 #pragma once
 
 #include "deploy/simulate/simgrid/run.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime_ops of a simulated rank. There are no doorbells, because an idle rank waits in MPI. Failures are not
- * detected: the configuration says when a rank fails, see loss.c. */
+/* runtime_ops of a simulated rank. There are no doorbells, because an idle rank waits in MPI. There is no detection of
+ * failures, because the configuration says when a rank fails: see loss.c. */
 #include "common/mpi/ops.h"
 
 #include "common/mpi/peers.h"

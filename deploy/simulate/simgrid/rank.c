@@ -98,9 +98,9 @@ int simulated_store(void *context, const struct part *part, const void *data, ui
     return 0;
 }
 
-/* Steps the machine of a rank. The rank is busy with the event before it sends the first message, and with each message
- * before that message departs. Work that remains after the last message is added to the next event, so that a waiting
- * rank is not woken for it. */
+/* Steps the machine of a rank. The rank is busy with the event before it sends the first message. It is busy with each
+ * message before that message departs. If work remains after the last message, its time is added to that of the next
+ * event. Otherwise a waiting rank would have to be woken for this work. */
 static void simulated_step(void *self, const struct event *event, struct actions *actions)
 {
     struct simulated_rank *rank = self;
@@ -149,7 +149,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .hellos = run->hellos,
         .topology = *run->topology,
         .grouped = true,
-        /* at the end messages may be in transit, and these must not be cancelled */
+        /* if ranks may fail, messages may be in transit at the end, and these must not be cancelled */
         .degraded = simulated_may_fail(run),
     };
     if (self.mailbox == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank of a simulated run. The runtime of real ranks (common/mpi) drives its machine over simulated MPI, with
- * three differences: the clock is SimGrid's, an idle rank waits in MPI, and daemons are busy for the platform's
- * service times. */
+/* A rank of a simulated run. As in a real run, the runtime (common/mpi) drives the machine of the rank, but over
+ * simulated MPI. There are three differences: the clock is SimGrid's, an idle rank waits in MPI, and daemons are busy
+ * for the platform's service times. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -19,7 +19,8 @@ struct simulated_rank {
     unsigned rank;
     struct machine machine;
     struct mailbox *mailbox;
-    double owed_ns; /* work that is done, but for which no simulated time has passed yet, in ns on a core of speed 1 */
+    /* work that is done, but for which no simulated time has passed yet; in ns on a core of speed 1 */
+    double owed_ns;
     uint64_t owed_at_ns;
     bool computed;
     uint64_t ends_ns;
@@ -46,7 +47,7 @@ struct simulated_rank *simulated_self(void);
 
 double simulated_speed(void);
 
-/* Returns how long this rank takes, from now on, for work that takes `ns` on a core of speed 1. */
+/* Returns how long this rank takes, from now on, for work of `ns` on a core of speed 1. */
 double simulated_core_ns(const struct simulated_rank *self, double ns);
 
 void simulated_execute(struct simulated_rank *self, double core_ns);
@@ -64,11 +65,11 @@ static inline bool simulated_may_fail(const struct simulated_run *run)
 void simulated_come(struct simulated_rank *self);
 bool simulated_reaches(const struct simulated_rank *self, unsigned to);
 void simulated_note_end(struct simulated_rank *self);
-/* Returns the time at which the rank must stop waiting because it fails, gets a notice, or ends a step. Returns NEVER
- * if there is no such time. */
+/* Returns when the rank must stop waiting next: when it fails, gets a notice, or ends a step. Returns NEVER if there is
+ * no such time. */
 uint64_t simulated_next_look(const struct simulated_rank *self);
-/* Ends the rank. If failures are configured, first waits until all other ranks end, so that messages of the others
- * still have a receiver. */
+/* Ends the rank. If failures are configured, first waits until all other ranks end, so that their messages still have a
+ * receiver. */
 void simulated_leave(struct simulated_rank *self);
 
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns);

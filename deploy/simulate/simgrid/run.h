@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The senders of the control messages that a rank has not taken yet: from[n % capacity] is the sender of message n.
- * Each sender writes its own entry. */
+/* The senders of those control messages that a rank has not taken yet. from[n % capacity] is the sender of message n,
+ * and is written by this sender. */
 struct inbox {
     uint32_t *from;
     size_t capacity;
     uint64_t sent;
-    uint64_t taken; /* the rank has taken all messages with a number below this, and perhaps some with higher numbers */
+    uint64_t taken; /* all messages with a lower number were taken, and perhaps some with higher numbers */
 };
 
 struct standing {
@@ -29,11 +29,12 @@ struct simulated_run {
     const double *speeds;
     const struct costs *costs;
     const struct perturbations *perturbations;
-    const unsigned char *results; /* results, the same for every part; read only; NULL: there are no results */
+    /* bytes that serve as the results of every part; read only; NULL: there are no results */
+    const unsigned char *results;
     unsigned char *boundary;
     double flops_per_ns;
     const char *folder;
-    /* The first rank calls this when SimGrid has read its files, which may then be removed. */
+    /* The first rank calls this after SimGrid has read its files. From then on the files may be removed. */
     void (*begun)(void *context);
     void *context;
     struct inbox *inboxes;
@@ -51,8 +52,8 @@ struct simulated_run {
 typedef void simulated_rank_function(struct simulated_run *run, unsigned rank);
 #define SIMULATED_RANK_NAME "simulated_rank"
 
-/* File name of the module that SMPI starts for each rank. simulated_set_run() of this module stores the run for the
- * ranks. */
+/* File name of the module that SMPI starts for each rank. The function simulated_set_run() of this module stores the
+ * run for the ranks. */
 #define SIMULATED_LAUNCHER "hdss-simulated-rank.so"
 typedef void simulated_set_run_function(struct simulated_run *run);
 #define SIMULATED_SET_RUN_NAME "simulated_set_run"

@@ -163,9 +163,9 @@ static int write_files(struct simgrid_job *job, const struct simgrid_config *con
     return 0;
 }
 
-/* Settings of SMPI. Messages take exactly the latency and bandwidth of their links, while SMPI's defaults model TCP
+/* Settings of SMPI. Messages take exactly the latency and bandwidth of their links; SMPI's defaults would model TCP
  * over Gigabit Ethernet. Messages depart at once, even if no rank waits for them. MPI calls and short computations take
- * exactly the times that our model gives. */
+ * exactly the times of our model. */
 static char *const settings[] = {
     (char[]){"--log=root.thres:error"},
     (char[]){"--cfg=smpi/simulate-computation:no"},
@@ -189,8 +189,7 @@ static char *const settings[] = {
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-/* Gives the run to the launcher module before ranks start. SMPI then uses the same instance of this module for all
- * ranks. */
+/* Loads the launcher module and stores the run in it. SMPI uses the same instance of this module for all ranks. */
 static int set_run(struct simulated_run *run, const char *launcher, struct error *error)
 {
     simulated_set_run_function *function = NULL;

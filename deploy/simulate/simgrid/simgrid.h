@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A job on SimGrid's simulated MPI: the same machines, driven by the runtime of real ranks, over a network with
- * contention. Configuration and result have the types of the virtual cluster, so that both can be compared.
+/* A job on SimGrid's simulated MPI. As in a real run, the runtime drives the machines of the ranks; here over a network
+ * with contention. Configuration and result have the types of the virtual cluster, so that results of both can be
+ * compared.
  *
- * Differences of the model: messages on the same link share its bandwidth. Data of more than 64 KiB depart one latency
- * later, after the receiver has asked for them. Except in loops with dependencies, a worker may handle a message that
- * arrives in the last 4 ms of a chunk only at the end of the chunk. */
+ * Differences from the model of the virtual cluster: messages on the same link share its bandwidth. Data of more than
+ * 64 KiB depart one latency later, after the receiver has asked for them. A worker may handle a message from the last 4
+ * ms of a chunk only at the end of the chunk; this is not so in loops with dependencies. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,9 +14,9 @@
 #include "deploy/simulate/virtual/cluster.h"
 
 struct simgrid_config {
-    /* Pointers are borrowed. `run` gives the ranks, the job, the speeds of workers and the service times; `platform`
-     * and `costs` replace the network and the costs of `run`. No results are stored. Faults must be slowdowns, or
-     * failures at a given time. Loads must exist from the start. */
+    /* Pointers are borrowed. `run` gives the ranks, the job, the speeds of workers and the service times. `platform`
+     * replaces the network of `run`, and `costs` the costs of `run`. No results are stored. Faults must be slowdowns,
+     * or failures at a given time. Loads must exist from the start. */
     const struct virtual_config *run;
     const struct platform *platform;
     const struct placement *placement;
@@ -33,16 +34,16 @@ struct simgrid_file {
     double flops_per_ns;
 };
 
-/* Reads the hosts of a platform file in another process. Sets the nodes, the cores and the name of the platform, and
- * its service times, which are those of the built-in `cluster`. The network is not read, because SimGrid itself reads
- * it. `file` must be freed also on failure. */
+/* Reads the hosts of a platform file in another process. Sets the nodes, the cores and the name of the platform. Also
+ * sets its service times to those of the built-in platform `cluster`. Does not read the network, because SimGrid itself
+ * reads it. `file` must be freed also on failure. */
 int simgrid_read_file(struct simgrid_file *file, const char *path, struct platform *platform, struct error *error);
 void simgrid_file_fini(struct simgrid_file *file);
 
 struct simgrid_job;
 
 /* Runs the job. Can be called only once per process. Sets status, end_ns, events and supermaster of `result`; the
- * returned job owns them. Returns NULL if the job could not run or did not end in order. */
+ * returned job owns the supermaster. Returns NULL if the job could not run or did not end in order. */
 struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct virtual_result *result,
                                     struct error *error);
 /* Returns how long the rank was busy with messages since the first assignment. `rank` is the supermaster or a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See work.h. A chunk continues while the worker does other things: computing and other work overlap, as in
- * deploy/simulate/virtual. */
+/* See work.h. Computing and other work of the worker overlap, as in deploy/simulate/virtual: the chunk makes progress
+ * while the worker does other work. */
 #include "deploy/simulate/simgrid/work.h"
 
 #include "common/config/run_spec.h"
@@ -20,12 +20,11 @@
 
 #include <smpi/smpi.h>
 
-/* Length of a turn. It may be longer than a real turn, because messages wake a worker that computes, except near the
- * end of a chunk: see simulated_come_to(). The worker checks its timers every LOOK_NS. */
+/* Length of a turn. It may be longer than a real turn, because a message ends the turn early, except near the end of a
+ * chunk: see simulated_come_to(). The worker checks its timers every LOOK_NS. */
 #define TURN_NS 2e6
 #define LOOK_NS 1e9
-/* Length of a turn while a message waits. If it were shorter, the driver might not check for messages after the
- * turn. */
+/* Length of a turn while a message waits. After a shorter turn the driver might not check for messages. */
 #define SOON_NS 3e3
 
 static struct simulated_work *work_of(struct executor *executor)
@@ -188,7 +187,8 @@ bool simulated_come_to(double end_ns, double deaf_ns)
     return true;
 }
 
-/* Moves the start of the running chunk to a later time: the chunk made no progress while the worker served others. */
+/* Moves the start of the running chunk to a later time, because the chunk made no progress while the worker served
+ * others. */
 static void leave_out_service(struct simulated_work *work)
 {
     if (!work->serves)

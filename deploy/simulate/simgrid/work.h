@@ -30,15 +30,15 @@ struct simulated_work {
 };
 
 void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w);
-/* Divides the first `count` iterations of the running chunk into `parts` equal parts, and returns how long one part
- * takes from `from_ns` on. */
+/* Divides the first `count` iterations of the running chunk into `parts` equal parts. Returns how long one part takes
+ * from `from_ns` on. */
 double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts);
 /* Returns how long a kernel call for [first, first + count) takes from `from_ns` on. `call_ns` is the cost of the call
  * without its iterations. */
 double simulated_range_ns(const struct simulated_work *work, double from_ns, double call_ns, uint64_t first,
                           uint64_t count);
-/* Computes until `end_ns`, or until a message arrives. If `end_ns` is nearer than 2 * deaf_ns, computes until `end_ns`
- * without regard to messages. Returns true at `end_ns`. */
+/* Computes. If `end_ns` is at most 2 * `deaf_ns` away, computes until `end_ns` without regard to messages, and returns
+ * true. Otherwise returns false after a message, after a second, or `deaf_ns` before `end_ns`. */
 bool simulated_come_to(double end_ns, double deaf_ns);
 void simulated_compute_until(double at_ns);
 uint64_t simulated_next_slice(const struct simulated_work *work);
@@ -46,7 +46,7 @@ void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk)
 void simulated_attach_results(struct simulated_work *work, struct chunk_event *chunk, uint64_t count);
 void simulated_finish(struct simulated_work *work, struct chunk_event *chunk);
 
-/* The executor for loops with dependencies uses these functions, too, because its structure begins with a
+/* These functions are also for the executor of loops with dependencies, because its structure begins with a
  * simulated_work. */
 bool simulated_probe(struct executor *executor, struct speed *speed);
 void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);

@@ -22,7 +22,7 @@
 
 #include <stdlib.h>
 
-/* An alarm comes up to this much too late. */
+/* An alarm may be late by up to this. */
 #define LAST_MOMENT_NS 3000
 #define DEAF_NS        50000.0
 
@@ -126,7 +126,7 @@ static int simulated_team_init(struct simulated_team *team, struct simulated_run
 
 /* Loops with dependencies: a chunk is computed in steps. Each step begins after its boundary data have arrived, as in
  * deploy/simulate/virtual/dependent.c. No iteration is really computed. So boundary data have the right size but no
- * meaning, and all ranks share the same bytes. */
+ * content, and all ranks share the same bytes. */
 
 struct simulated_halo {
     uint64_t at;
@@ -182,8 +182,8 @@ static struct simulated_halo *sim_pipeline_take_halo(struct simulated_pipeline *
     return boundary_at;
 }
 
-/* Takes boundary data that came in a message. Earlier data may be only announced and still on their way. Then `bytes`
- * must not grow yet. */
+/* Takes boundary data that came in a message. If earlier data were announced but are still on their way (`awaited`),
+ * `bytes` must not grow yet. */
 static void simulated_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                     uint64_t bytes)
 {
@@ -251,9 +251,9 @@ static bool is_last_chunk(const struct simulated_pipeline *pipeline)
     return pipeline->work.first + pipeline->work.count == config->first + config->count;
 }
 
-/* Continues the step, and handles messages meanwhile: during a step, the worker of the next chunk is often announced,
- * and that worker needs complete data. Returns true after the step. The last LAST_MOMENT_NS of a step are computed
- * without an alarm, because an alarm would come too late. */
+/* Continues the step, and returns true at its end. Before the end it returns false, so that the rank can handle
+ * messages. A message may announce the worker of the next chunk, which needs complete data. The last LAST_MOMENT_NS of
+ * a step are computed without an alarm, because an alarm would come too late. */
 static bool sim_pipeline_go_on(struct simulated_pipeline *pipeline)
 {
     struct simulated_rank *self = simulated_self();
@@ -308,7 +308,7 @@ static void sim_pipeline_tell_results(struct simulated_pipeline *pipeline, struc
     simulated_finish(work, &event->chunk);
 }
 
-/* Reports what is due. Boundary data come first, because another worker may wait for them. */
+/* Reports the next event that is due. Boundary data come first, because another worker may wait for them. */
 static bool sim_pipeline_event_is_due(struct simulated_pipeline *pipeline, struct event *event)
 {
     event->now_ns = simulated_now();

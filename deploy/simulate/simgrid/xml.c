@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes platforms for SimGrid. A group of nodes becomes a SimGrid cluster: each node has an up link and a down link,
+/* Writes platforms for SimGrid. A group of nodes becomes a SimGrid cluster. Each node has an up link and a down link,
  * each with half of the network's latency, and a loopback for messages within the node. The connection between groups
- * of a site costs nothing. Messages between sites share one link; its latency is the latency between sites minus the
- * latency of the network. */
+ * of the same site costs nothing. Messages between sites share one link. Its latency is the latency between sites minus
+ * the latency of the network. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include <stdio.h>

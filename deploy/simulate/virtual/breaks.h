@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a simulated rank that both computes and serves checks for messages, in virtual time and on SimGrid. */
+/* For a simulated rank that both computes and serves, in virtual time and on SimGrid: when it checks for messages. */
 #pragma once
 
 #include <stdint.h>
@@ -9,8 +9,8 @@
 #define BREAK_NS      50000.0
 #define BREAK_TURN_NS 2000000.0
 
-/* Returns the number of iterations between two checks: `asked`, which --break-after gives, or as many as take BREAK_NS
- * if `asked` is 0. In both cases at most as many as fit in a turn. */
+/* Returns the number of iterations between two checks. This is `asked`, the value of --break-after. If `asked` is 0, it
+ * is the number of iterations that take BREAK_NS. It is never more than the iterations of a turn. */
 static inline uint64_t break_stride(double iteration_ns, uint64_t asked)
 {
     const double in_turn = iteration_ns > 0 ? BREAK_TURN_NS / iteration_ns : 1e9;

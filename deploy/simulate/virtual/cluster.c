@@ -69,7 +69,7 @@ static void print_reason(void *context, const char *text)
     cluster_in_machine(cluster, true);
 }
 
-/* Returns a number that orders simultaneous events. If a seed shuffles events, messages of one sender still keep their
+/* Returns a number that orders simultaneous events. A seed shuffles events, but messages of one sender keep their
  * order, and so do the other events of one rank. */
 static uint64_t cluster_order(struct virtual_cluster *cluster, const struct future *future)
 {
@@ -113,8 +113,8 @@ static uint64_t cluster_transfer_ns(const struct virtual_cluster *cluster, unsig
     return latency + (config->bytes_per_ns > 0 ? (uint64_t)((double)bytes / config->bytes_per_ns) : 0);
 }
 
-/* Returns the change of latency that the seed causes: up to half of the latency, longer or shorter, so that messages
- * that cross may arrive in any order. A negative change is returned modulo 2^64. */
+/* Returns the change of latency that the seed causes. The latency becomes up to half longer or shorter, so that
+ * messages that cross may arrive in any order. A negative change is returned modulo 2^64. */
 static uint64_t cluster_shuffled_ns(const struct virtual_cluster *cluster, unsigned from, unsigned to)
 {
     const uint64_t seed = cluster->config.order_seed;
@@ -341,7 +341,7 @@ __attribute__((noinline, cold)) static bool cluster_tell_stolen(struct virtual_c
     return !node->gone && !node->killed;
 }
 
-/* Rarely called. A separate function keeps the code of other steps small and fast. */
+/* A separate function, because it is rarely called: the code of other steps stays small and fast. */
 __attribute__((noinline, cold)) static void cluster_tell_growth(struct virtual_cluster *cluster, unsigned rank)
 {
     struct event event = {.type = EVENT_GROWN, .now_ns = cluster->now_ns};
@@ -482,8 +482,9 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     free(results);
 }
 
-/* Delivers the results before iteration future->done - 1, and then handles the failure of this iteration. If a helper
- * died, the chunk continues in another helper. If the child process of an isolated chunk died, the chunk ends. */
+/* Delivers the results of the iterations before iteration future->done - 1, and then handles the failure of that
+ * iteration. If a helper died, the chunk continues in another helper. If the child process of an isolated chunk died,
+ * the chunk ends. */
 static void deliver_failure(struct virtual_cluster *cluster, const struct future *future, struct event *event)
 {
     const struct virtual_config *config = &cluster->config;
@@ -709,8 +710,9 @@ static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
            node->stopped;
 }
 
-/* Returns whether a message interrupts a computing worker before the end of its chunk. These are RECALL, and an END
- * that ends running iterations. All other messages may be delivered at once. */
+/* Returns whether a computing worker acts on the message before the end of its chunk. It does so for RECALL, and for an
+ * END that ends running iterations. These messages wait for the end of an iteration. All other messages may be
+ * delivered at once. */
 static bool is_acted_on(const struct future *future)
 {
     const unsigned char *bytes = future_bytes(future);
@@ -719,7 +721,7 @@ static bool is_acted_on(const struct future *future)
            (bytes[0] == MESSAGE_END && message_decode(&message, bytes, future->size) == DECODE_OK && message.end.now);
 }
 
-/* Returns whether an event comes from the executor. Such an event happens at the end of an iteration, so it does not
+/* Returns whether the event comes from the executor. Such an event happens at the end of an iteration. So it need not
  * wait until the worker checks for messages. */
 static bool is_of_chunk(const struct future *future)
 {
@@ -772,7 +774,7 @@ static void happen(struct virtual_cluster *cluster, struct future *future)
         faults_apply(cluster, fault);
 }
 
-/* If there are many ranks, the data of the next event are not in the processor's cache, so they are fetched early. */
+/* Fetches the data of the next event early, because with many ranks they are not in the processor's cache. */
 static void prefetch_next(const struct virtual_cluster *cluster)
 {
     const struct heap *heap = &cluster->heap;

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* A whole cluster in one process in virtual time: real machines exchange real encoded messages; network and work are
+/* A whole cluster in one process in virtual time. Real machines exchange real encoded messages; network and work are
  * modelled. The same configuration gives the same trace, byte for byte.
  *
- * Model: a message takes `latency_ns` (`remote_latency_ns` between nodes) plus its bytes / `bytes_per_ns`. A rank
- * handles one event at a time and is busy with it for `service_ns`. Meanwhile a worker computes; iteration i takes
- * cost(i) / speed. If sending takes time (`message_ns`), the messages of a step depart one after the other. A message
- * departs after the chunks that its step has cut and assigned before it. Computing begins after the last message. If a
- * worker becomes slower during an iteration, the rest of the iteration takes `slow_factor` times as long. Probes and
- * timed pieces are as in real executors, but reading the clock takes no time and there is no warm-up. If other
- * processes compete for a worker's core, its work takes N times as long with N runnable processes, including itself;
- * with weighting acp the worker learns the load at once.
+ * Messages: a message takes `latency_ns` (`remote_latency_ns` between nodes) plus its bytes / `bytes_per_ns`. A rank
+ * handles one event at a time, and is busy with it for `service_ns`. If sending takes time (`message_ns`), the messages
+ * of a step depart one after the other. A message departs after the chunks that its step has cut and assigned before
+ * it.
  *
- * Each chunk, and each step of a chunk with dependencies, costs one call of the kernel, even if its iterations cost
- * nothing.
+ * Computing: a worker computes while it handles events. Iteration i takes cost(i) / speed. Computing begins after the
+ * last message of a step. If a worker becomes slower during an iteration, the rest of the iteration takes `slow_factor`
+ * times as long. Probes and timed pieces are as in real executors, but reading the clock takes no time and there is no
+ * warm-up. If N processes, including the worker, compete for a core, the work takes N times as long; with weighting acp
+ * the worker learns the load at once. Each chunk, and each step of a chunk with dependencies, costs one call of the
+ * kernel, even if its iterations cost nothing.
  *
- * Dependencies: in a loop with a synchronization dimension, a row (iteration) needs, at the same position of that
- * dimension, the values of the previous row and of the row `distance` before it. Values are really computed and travel
- * as boundary data between chunks. The record of a row combines all its values, so the checksum is that of a serial run
- * (virtual_serial_checksum()) only if each chunk had the right data in time. A chunk takes `sync_points` steps of equal
- * length, and each step begins after its data have arrived.
+ * Dependencies: in a loop with a synchronization dimension, an iteration is a row of values along that dimension. A
+ * value depends on the values at the same position in the previous row and in the row `distance` before it. Values are
+ * really computed, and travel as boundary data between chunks. The record of a row combines all its values. So the
+ * checksum is that of a serial run (virtual_serial_checksum()) only if each chunk had the right data in time. A chunk
+ * takes `sync_points` steps of equal length, and each step begins after its data have arrived.
  *
- * Faults: a killed rank does nothing any more. Those of its messages in transit that are due before a certain time
- * still arrive; the others are lost. `detect_ns` later, the ranks that watch the killed rank are notified: its master,
- * its workers, and the supermaster, which watches masters, its own workers and the workers of lost masters. They are
- * also notified if a rank has left. A stopped rank handles nothing until it is continued; no rank is notified. A slowed
- * rank takes longer for all its work. Messages to and from a stalled rank arrive when the stall is over. If a rank
- * receives an invalid message, it drops the sender, and the sender is notified and leaves. MPI neither loses nor
- * duplicates messages between living ranks, nor changes their order. faults.c has the effects of a loss on others. */
+ * Faults: a killed rank does nothing any more. Of its messages in transit, those that are due before a certain time
+ * still arrive; the others are lost. `detect_ns` later, the ranks that watch the killed rank are notified. These are
+ * its master, its workers, and the supermaster, which watches masters, its own workers and the workers of lost masters.
+ * They are also notified if a rank has left. A stopped rank handles nothing until it is continued; no rank is notified.
+ * A slowed rank takes longer for all its work. Messages to and from a stalled rank arrive when the stall is over. If a
+ * rank receives an invalid message, it drops the sender; the sender is notified and leaves. Between living ranks, MPI
+ * neither loses nor duplicates messages, nor changes their order. faults.c has the effects of a loss on others. */
 #pragma once
 
 #include "common/config/run_spec.h"
@@ -57,8 +57,8 @@ struct virtual_growth {
     uint64_t count;
 };
 
-/* VIRTUAL_CRASHES: the iteration kills its worker. VIRTUAL_IS_CALLED_FAILED, only with variable output: the iteration
- * ends, but the kernel reports that it has failed. */
+/* VIRTUAL_CRASHES: the iteration kills its worker. VIRTUAL_IS_CALLED_FAILED: the iteration ends, but the kernel reports
+ * that it has failed; only with variable output. */
 enum virtual_outcome {
     VIRTUAL_WORKS,
     VIRTUAL_FAILS,
@@ -91,7 +91,7 @@ struct virtual_config {
     /* Rank 0 is the supermaster. Masters follow, then workers. All pointers in this structure are borrowed during the
      * run. */
     unsigned masters, workers;
-    unsigned nodes; /* number of nodes, to which masters and workers are assigned in blocks; 0 means 1 */
+    unsigned nodes; /* number of nodes; each has consecutive masters and consecutive workers; 0 means 1 */
     const unsigned *rank_node;
     const struct virtual_pod *pods;
     unsigned pod_count;
@@ -99,12 +99,13 @@ struct virtual_config {
     unsigned awaited;
     bool sends_results;
     struct run_spec spec;
-    /* If not NULL, this technique and some values that must not be 0 are set in `spec`. NULL: `spec` is complete. */
+    /* NULL: `spec` is complete. Otherwise this technique is set in `spec`, and so are some values that must not be
+     * 0. */
     const char *technique;
     uint64_t first, count;
     uint64_t begins_ns;
-    /* [growth_count] ordered by time. If there are any, the loop has 0 iterations at first, and is complete, with
-     * `count` iterations, after the last. */
+    /* [growth_count] ordered by time. If `growth_count` is above 0, the loop has 0 iterations at first. After the last
+     * entry the loop is complete and has `count` iterations. */
     const struct virtual_growth *growth;
     unsigned growth_count;
     bool is_told_of_growth;
@@ -119,7 +120,7 @@ struct virtual_config {
     const double *powers;
     bool collect;
     bool undigested;
-    /* if not 0, each iteration has a result of this size, which is sent and stored but has no content */
+    /* if not 0: size of the result of each iteration; results are sent and stored, but have no content */
     uint64_t phantom_bytes;
     bool variable;
     uint64_t slice_iterations;
@@ -134,18 +135,18 @@ struct virtual_config {
     uint64_t calculation_ns;
     double message_ns, byte_ns;
     double bytes_per_ns;
-    /* Costs of a kernel call at speed 1, apart from its iterations: with warm caches and with cold caches
-     * (virtual_call_ns()). */
+    /* Costs of a kernel call at speed 1 without its iterations: `call_ns` with warm caches, `cold_ns` with cold caches.
+     * See virtual_call_ns(). */
     double call_ns, cold_ns;
     double iteration_ns;
     bool in_order;
-    /* A worker may begin a chunk while another chunk runs, as real workers with a helper do. Not for loops with
-     * dependencies and shared ranks. */
+    /* A worker may begin a chunk while another chunk runs. Real workers with a helper do this. Not for loops with
+     * dependencies, and not for shared ranks. */
     bool begins_ahead;
-    /* RECALL takes effect within an iteration, as with threads; false: at the end of the iteration */
+    /* true: RECALL takes effect within an iteration, as with threads; false: at the end of the iteration */
     bool cuts_at_once;
-    /* a RECALL within a node takes iterations that the running chunk has not begun, immediately and without help of the
-     * worker */
+    /* A RECALL within a node takes iterations that the running chunk has not begun. It takes them immediately and
+     * without help of the worker. */
     bool steals;
     const double *speeds;
     const double *rank_speeds;
@@ -155,7 +156,7 @@ struct virtual_config {
     void *context;
     uint64_t drain_at_ns; /* when `drain_rank` gets a signal that drains the run; NEVER or 0: it gets none */
     unsigned drain_rank;
-    /* when the supermaster is told to cancel the run and to end running iterations; NEVER or 0: it is not */
+    /* when the supermaster is told to cancel the run and to end running iterations; NEVER or 0: it is not told */
     uint64_t cancel_at_ns;
     unsigned slow_worker;
     uint64_t slow_at_ns;
@@ -166,8 +167,8 @@ struct virtual_config {
     const struct virtual_fault *faults;
     unsigned fault_count;
     uint64_t fault_seed;
-    /* if not 0, simultaneous events are shuffled and latencies change by up to half; 0: events keep the order of
-     * scheduling */
+    /* if not 0: simultaneous events are shuffled, and latencies change by up to half; 0: simultaneous events keep the
+     * order in which they were scheduled */
     uint64_t order_seed;
     uint64_t jitter_ns;
     uint64_t last_ns; /* how long after the death of a rank its messages still arrive; 0: twice the latency */
@@ -181,7 +182,7 @@ struct virtual_config {
     /* Returns whether this worker computes a wrong result for the iteration. Not supported with variable output. NULL:
      * all results are right. */
     bool (*lies)(void *context, unsigned rank, uint64_t iteration);
-    /* Number, from 1, of the store that fails; 0: no store fails. The members below do the same for journal records,
+    /* Number, from 1, of the store that fails; 0: no store fails. The next members do the same for journal records,
      * syncs and sends. A failed send ends the job. */
     uint64_t failing_store;
     bool short_writes;
@@ -196,7 +197,7 @@ struct virtual_config {
      * no limit. */
     uint64_t limit_events;
     /* [1 + masters + pod_count] trace sinks of the supermaster and the masters, in the order of their ranks; may be
-     * NULL. */
+     * NULL */
     struct trace_sink *const *sinks;
     void (*trace)(void *trace_context, const char *line);
     void *trace_context;
@@ -219,8 +220,8 @@ struct virtual_result {
     uint64_t reused;
     uint64_t stored_twice;
     uint64_t wrong;
-    /* Number of iterations that were recorded twice or before they were stored, and of results that were reported
-     * before they were synced. */
+    /* Number of iterations that were recorded twice, or before they were stored, plus the number of results that were
+     * reported before they were synced. */
     uint64_t journalled_early;
     /* `journalled` and `deaths` are what this run has recorded. They and `supermaster` are valid until
      * virtual_free(). */
@@ -263,8 +264,8 @@ static inline double virtual_cost_ns(const struct virtual_config *config, double
     return cost_ns > least_ns ? cost_ns : least_ns;
 }
 
-/* Returns the time of a probed iteration. It includes the cost of half a call, because the clock is read only once for
- * many iterations. */
+/* Returns the time of a probed iteration. A probe reads the clock once for many iterations, so the time includes the
+ * cost of half a call. */
 static inline double virtual_probed_ns(const struct virtual_config *config, double cost_ns)
 {
     return virtual_cost_ns(config, cost_ns, 1) + config->call_ns / 2;
@@ -280,8 +281,8 @@ uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank);
 struct virtual_result virtual_run(struct virtual_cluster *cluster);
 
 /* Like virtual_run(), but one event at a time, so that several clusters can run side by side. virtual_next_ns() returns
- * the time of the next event, or NEVER if there is none. virtual_advance() handles that event, and returns false if the
- * run has reached a limit. */
+ * the time of the next event; NEVER: there is none. virtual_advance() handles that event, and returns false if the run
+ * has reached a limit. */
 void virtual_begin(struct virtual_cluster *cluster);
 uint64_t virtual_next_ns(const struct virtual_cluster *cluster);
 bool virtual_advance(struct virtual_cluster *cluster);

@@ -18,7 +18,8 @@
 
 #include <stdlib.h>
 
-/* Enough actions for an ordinary step, so that a machine does not allocate while a test counts allocations. */
+/* Room for the actions of a step. It is enough for an ordinary step, so that a machine allocates no memory here while a
+ * test counts allocations. */
 #define ACTIONS 128
 
 static int build_topology(struct virtual_cluster *cluster)
@@ -74,8 +75,8 @@ static int init_master(struct virtual_cluster *cluster, unsigned m)
     if (ranks == NULL)
         return -1;
     const struct master_config config = machines_master(&cluster->config, topology, m, ranks);
-    /* Tests let allocations fail only for masters of the launch: if the master of a pod had no memory, the pod would
-     * simply not join. */
+    /* Tests let allocations fail only for masters of the launch. A pod whose master has no memory would simply not
+     * join. */
     const bool is_launched = m < topology->launched;
     cluster_in_machine(cluster, is_launched);
     int result = master_init(&cluster->masters[m], &config);

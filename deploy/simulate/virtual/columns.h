@@ -36,8 +36,9 @@ static inline uint64_t columns_bytes(const struct virtual_config *config, uint64
     return columns * columns_distance(config) * sizeof(uint64_t);
 }
 
-/* Returns how many bytes of boundary data a chunk of `count` rows needs for step number `step`, which counts from 0.
- * Each row needs `reach` columns more of the row before it than it computes itself, so the first row needs the most. */
+/* Returns how many bytes of boundary data a chunk of `count` rows needs for step number `step`; steps count from 0. To
+ * compute some columns of a row, the same columns of the previous row and `reach` more are needed. So the first row of
+ * the chunk needs the most. */
 static inline uint64_t columns_needed(const struct virtual_config *config, uint64_t step, uint64_t count)
 {
     uint64_t needed = columns_behind(config, step + 1) + count * config->reach;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Chunks of a loop with dependencies: values, steps, and waiting for boundary data.
  *
- * A column is one position of the synchronization dimension. The values in a column depend on earlier rows; the last
- * `distance` values of each column are the boundary data. A row's record combines its values in the order of columns,
- * so the records of a chunk are incomplete until its last step is done. */
+ * A column is one position of the synchronization dimension. The values in a column depend on earlier rows. The last
+ * `distance` values of each column are the boundary data. The record of a row combines its values in the order of
+ * columns. So the records of a chunk are incomplete until the last step of the chunk is done. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/config/run_spec.h"
 #include "common/util/random.h"
@@ -270,8 +270,8 @@ static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsi
     cluster_step(cluster, rank, event, NULL);
 }
 
-/* Reports each row of the chunk that has killed its helper. The same worker has retried such a row with success, unless
- * it is the last row of the loop and crashes every time (VIRTUAL_CRASHES). Returns true in that case. */
+/* Reports each row of the chunk that has killed its helper. The same worker has then retried the row with success. The
+ * only exception is the last row of the loop if it crashes every time (VIRTUAL_CRASHES). Returns true in that case. */
 static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const struct event *event)
 {
     const struct virtual_config *config = &cluster->config;

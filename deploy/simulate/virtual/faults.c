@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Lost, stopped, slow and stalled ranks: which ranks are notified when, and which of the last messages arrive.
  *
- * Between living ranks MPI neither loses nor duplicates messages and keeps their order. If a rank is lost, the fault
+ * Between living ranks MPI neither loses nor duplicates messages, and keeps their order. If a rank is lost, the fault
  * seed chooses among these effects:
- * - dropped: messages of the dead rank arrive up to a time that is different for each receiver and may be in the
- *   middle of a step. Messages to the dead rank are not read;
- * - reordered: messages between different pairs of ranks may arrive in any order. The notice of the loss follows the
- *   dead rank's last messages to the notified rank, but may come before or after what other ranks send;
- * - delayed: by jitter and stalls, until the delay looks like a loss;
- * - duplicated: a rank that was only stopped or stalled continues after it was declared lost, so its results arrive
- *   besides those of its replacement; ranks that take over the workers of a dead master receive reports a second
- *   time. */
+ * - dropped: messages of the dead rank arrive up to a certain time, which is different for each receiver and may be in
+ *   the middle of a step. Messages to the dead rank are not read;
+ * - reordered: messages between different pairs of ranks may arrive in any order. A rank gets the notice of the loss
+ *   after the last messages of the dead rank, but before or after messages of other ranks;
+ * - delayed: jitter and stalls delay messages until the delay looks like a loss;
+ * - duplicated: a rank that was only stopped or stalled continues after it was declared lost. Its results arrive in
+ *   addition to those of its replacement. Ranks that take over the workers of a dead master get reports twice. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
@@ -118,8 +117,8 @@ static void tell_of_end_of_pod(struct virtual_cluster *cluster, unsigned m, uint
         tell_peer(cluster, topology->served_rank[topology_first(topology, m) + i], rank, cut_ns);
 }
 
-/* Notifies other ranks of the end of a rank. Apart from boundary data, a worker exchanges messages only with its master
- * and the supermaster. */
+/* Notifies other ranks of the end of a rank. If a worker ends and iterations are independent, only its master and the
+ * supermaster exchange messages with it, so only these are notified. */
 void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;

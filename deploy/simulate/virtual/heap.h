@@ -16,7 +16,7 @@ struct future {
     unsigned rank;
     unsigned from; /* MESSAGE: sender; RANK_LOST: lost rank; STORED: rank that has sent the results */
     enum event_type type;
-    bool wake; /* not an event: the rank has become free and takes the next event of its queue */
+    bool wake; /* this is not an event: the rank has become free and takes the next event of its queue */
     bool dropped;
     bool lost; /* STORED: the results are incomplete; ITERATIONS_FAILED: the process that computes dies */
     bool over;
@@ -26,9 +26,9 @@ struct future {
     bool turn;
     size_t size;
     void *data; /* MESSAGE: payload of the message; STORED: results to write; PROBED: the speed; owned */
-    /* Generation of the running chunk, the deadline or the turn when the future was scheduled. If it has changed by the
-     * time of the future, the future is ignored. Used for events of a chunk (MARK, SLICE, ITERATIONS_FAILED, FINISHED),
-     * TIMER and `turn`. */
+    /* Only for events of a chunk (MARK, SLICE, ITERATIONS_FAILED, FINISHED), TIMER and `turn`: generation of the
+     * running chunk, of the deadline or of the turn when the future was scheduled. If the generation has changed when
+     * the future is due, the future is ignored. */
     uint64_t generation;
     const char *text;
     union {
@@ -57,7 +57,7 @@ struct heap {
 
 struct future *heap_new(struct heap *heap);
 
-/* Returns -1 if memory runs out; then the future is already returned to the heap. */
+/* Returns -1 if memory runs out; in that case heap_return() was already called for the future. */
 int heap_push(struct heap *heap, struct future *future);
 int heap_push_ordered(struct heap *heap, struct future *future, uint64_t order);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal interface of the virtual cluster. cluster.c delivers events and carries out actions, cluster_setup.c sets up
- * the cluster, work.c models computing, threads.c models workers with several threads, dependent.c models loops with
- * dependencies, ranks.c shares ranks among clusters, store.c models the disk, and faults.c the effects of losses. */
+/* Internal interface of the virtual cluster. cluster.c delivers events and carries out actions. cluster_setup.c sets up
+ * the cluster. work.c models computing, threads.c workers with several threads, dependent.c loops with dependencies,
+ * store.c the disk, and faults.c the effects of losses. ranks.c shares ranks among clusters. */
 #pragma once
 
 #include "common/machine/computing.h"
@@ -28,8 +28,8 @@ struct running {
     uint64_t ends_ns;
     uint64_t looked_at;
     uint64_t mark;
-    /* For shared ranks: the chunk was suspended at `put_off_ns`. When it resumes, its start is moved by the duration of
-     * the suspension. */
+    /* For shared ranks: the chunk was suspended at `put_off_ns`. When the chunk resumes, its start is moved by the
+     * duration of the suspension. */
     bool is_put_off;
     uint64_t put_off_ns;
     uint64_t until_ns;
@@ -76,8 +76,8 @@ struct node {
     struct range stolen;
     struct action next;
     uint64_t probe_ends_ns;
-    /* The cluster owns what both point to. `pipeline` is NULL if iterations are independent, `team` if the worker has a
-     * single thread. */
+    /* Both pointers point to memory of the cluster. `pipeline` is NULL if iterations are independent. `team` is NULL if
+     * the worker has a single thread. */
     struct pipeline *pipeline;
     struct thread_team *team;
     struct future *queue_first, **queue_last;
@@ -124,14 +124,13 @@ struct virtual_cluster {
     uint64_t now_ns;
     uint64_t *output;
     unsigned char *written;
-    /* for each iteration, the iterations for which it waits; config.precedence has the opposite direction */
+    /* for each iteration, the iterations for which it waits; config.precedence has the iterations that wait for it */
     struct precedence others;
     bool cannot_store;
     struct pipeline *pipelines;
     struct thread_team *teams;
     uint64_t *expected;
-    /* [ranks * LANES] for each lane of a rank, when its latest message arrives; NULL: messages keep their order
-     * anyway */
+    /* [ranks * LANES] when the latest message on each lane of a rank arrives; NULL: messages keep their order anyway */
     uint64_t *arrivals;
     bool *dropped;
     uint64_t stores, records, syncs, sends;
@@ -149,7 +148,8 @@ struct virtual_cluster {
     struct reason_sink reasons;
 };
 
-/* A lane is one direction between a rank and the supermaster, or between a rank and its master. A rank has four. */
+/* A lane is one direction between a rank and the supermaster, or between a rank and its master. So a rank has four
+ * lanes. */
 #define LANES 4
 
 /* Schedules a copy of `future`. The copy takes over the memory that `future` owns. */
@@ -157,8 +157,8 @@ void cluster_schedule(struct virtual_cluster *cluster, const struct future *futu
 
 void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action);
 uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
-/* Lets the machine of the rank handle the event, and carries out its actions in order. `data`: the data that belong to
- * a message. */
+/* Lets the machine of the rank handle the event, and carries out its actions in order. `data` are the data of a
+ * message. */
 void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data);
 void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
 void cluster_in_machine(const struct virtual_cluster *cluster, bool inside);
@@ -177,21 +177,22 @@ uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node,
                  uint64_t first, uint64_t count);
 uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
-/* For shared ranks. work_put_off() suspends the running chunk. work_go_on() resumes it for a turn, which ends with the
- * first iteration that ends after `turn_ns`. It returns the time of that end, or NEVER if the chunk ends earlier. */
+/* For shared ranks. work_put_off() suspends the running chunk. work_go_on() resumes the chunk for a turn. The turn ends
+ * with the first iteration that ends after `turn_ns`. work_go_on() returns when the turn ends; NEVER: the chunk ends
+ * before that. */
 void work_put_off(struct virtual_cluster *cluster, unsigned rank);
 uint64_t work_go_on(struct virtual_cluster *cluster, unsigned rank, uint64_t turn_ns);
 uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t at_ns);
 uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank);
-/* Returns when a rank that both computes and serves checks for messages next. Returns the present time if it does not
- * compute. */
+/* For a rank that both computes and serves: returns when it checks for messages next. This is now if the rank is not
+ * computing. */
 uint64_t work_break_ns(const struct virtual_cluster *cluster, unsigned rank);
 void work_delay(struct virtual_cluster *cluster, unsigned rank, uint64_t served_ns);
-/* Gives up a share of the next chunk or, if there is none, of the running chunk, and returns it. recall_share() says
- * how much. */
+/* Gives up iterations of the next chunk or, if there is no next chunk, of the running chunk. Returns these iterations;
+ * recall_share() gives their number. */
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
-/* Takes, without help of the rank, a share of the iterations that its running chunk has not begun. recall_share() says
- * how much; the share may be empty. Returns false if other ranks cannot see that chunk. */
+/* Takes iterations that the running chunk of the rank has not begun, without help of the rank. recall_share() gives
+ * their number, which may be 0. Returns false if other ranks cannot see that chunk. */
 bool work_steal(struct virtual_cluster *cluster, unsigned rank, unsigned waiting, struct stolen *stolen);
 struct range work_end(struct virtual_cluster *cluster, unsigned rank);
 void work_schedule_loads(struct virtual_cluster *cluster);
@@ -245,9 +246,9 @@ uint64_t store_digest_of(uint64_t iteration, uint64_t record);
 const char *store_take(struct virtual_cluster *cluster, unsigned rank, const struct part *part, const void *data,
                        uint64_t bytes);
 
-/* Handles a message before the supermaster's machine sees it, as the real runtime does: writes the results of a STORE,
- * and removes ranges whose write has failed from reports of pods. Returns true if the machine must not see the
- * message. */
+/* Handles a message before the supermaster's machine handles it, as the real runtime does. Writes the results of a
+ * STORE. Removes ranges whose results could not be written from the reports of pods. Returns true if the message must
+ * not be passed to the machine. */
 bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struct message *message, const void *data);
 /* Returns the results of iterations, either records or a block of `*bytes`. The caller frees them. */
 unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);

@@ -53,8 +53,8 @@ double machines_load(const struct virtual_config *config, unsigned w);
 struct worker_config machines_worker(const struct virtual_config *config, const struct topology *topology, unsigned w,
                                      struct boundaries *boundaries);
 
-/* Returns whether `watcher` is notified when `rank` ends. `masterless`: `rank` is a worker that the supermaster
- * serves. */
+/* Returns whether `watcher` is notified when `rank` ends. `masterless` means that `rank` is a worker without a master,
+ * which the supermaster serves. */
 bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless);
 
 uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank);

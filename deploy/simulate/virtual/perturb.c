@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See perturb.h. SimGrid can change speeds by profiles of its own. They are not used, because the end of a chunk must
- * be known when the chunk begins: computing overlaps with other work of the worker. */
+/* See perturb.h. SimGrid could change speeds by its own profiles. They are not used, because computing overlaps with
+ * other work of the worker, and the end of a chunk must be known when the chunk begins. */
 #include "deploy/simulate/virtual/perturb.h"
 
 #include "common/machine/machine.h"

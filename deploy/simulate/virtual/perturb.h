@@ -18,7 +18,7 @@ struct notice {
     unsigned lost;
 };
 
-/* Slowings and notices are grouped by rank; those of one rank are ordered by time. All lists are owned. */
+/* Slowings and notices are grouped by rank, and within a rank ordered by time. All lists are owned. */
 struct perturbations {
     struct slowing *slowings;
     unsigned *first_slowing;
@@ -31,8 +31,8 @@ int perturbations_init(struct perturbations *perturbations, const struct virtual
                        const struct topology *topology, struct error *error);
 void perturbations_fini(struct perturbations *perturbations);
 
-/* Returns how long work takes from `from_ns` on if it would take `ns` at the rank's initial speed. */
+/* Returns how long work takes that begins at `from_ns` and would take `ns` at the rank's initial speed. */
 double perturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double ns);
-/* The inverse of perturbed_ns(): returns how long the work that is done from `from_ns` to `until_ns` would take at the
- * rank's initial speed. */
+/* The inverse of perturbed_ns(): returns how long the work from `from_ns` to `until_ns` would take at the rank's
+ * initial speed. */
 double unperturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double until_ns);

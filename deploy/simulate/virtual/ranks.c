@@ -127,8 +127,8 @@ static struct rank_part *part_of(struct stride_share *share)
     return (struct rank_part *)(void *)share;
 }
 
-/* Raises the passes of jobs without a chunk at the beginning of a turn. A job whose pass is lower than that of the
- * computing job, but that has no chunk, has missed its turn. */
+/* Called at the beginning of a turn. Raises the pass of each job that has a lower pass than the computing job but no
+ * chunk: such a job has missed its turn. */
 static void pass_idle(struct shared_rank *shared)
 {
     const struct stride_share *share = &shared->computing->share;
@@ -137,8 +137,8 @@ static void pass_idle(struct shared_rank *shared)
             stride_pass(other);
 }
 
-/* Charges the computing job for its time up to now. If the turn has no limit, it is charged as several turns, one after
- * the other. */
+/* Charges the computing job for its time up to now. If the turn has no limit, the time is charged as several turns, one
+ * after the other. */
 static void charge(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
 {
     struct stride_share *share = &shared->computing->share;
@@ -176,9 +176,9 @@ static uint64_t longest_ns(const struct ranks *ranks)
     return ranks->turn_ns + ranks->iteration_ns;
 }
 
-/* Returns the largest difference that is possible between the passes of two jobs with the same priority that both have
- * a chunk: the length of a turn divided by the least weight. The reason is that the job with the least pass computes
- * for one turn, and the pass of a new job begins between the passes of the others. */
+/* Returns the largest possible difference between the passes of two jobs that have the same priority and a chunk. It is
+ * the length of a turn divided by the least weight. The reasons are that the job with the least pass computes for one
+ * turn, and that the pass of a new job begins between the passes of the others. */
 static uint64_t widest(const struct ranks *ranks, const struct shared_rank *shared, const struct stride_share *share)
 {
     unsigned least = share->weight;

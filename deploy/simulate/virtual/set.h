@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A set in virtual time: jobs enter its queue (supermaster/queue.h), begin as the queue decides, and compute on shared
- * ranks (ranks.h), each as a virtual cluster (cluster.h). All else is as in a run of one job.
+/* A set in virtual time. Jobs enter its queue (supermaster/queue.h), begin as the queue decides, and compute on shared
+ * ranks (ranks.h). Each job is a virtual cluster (cluster.h). All else is as in a run of one job.
  *
- * A waiting job ends as soon as it is cancelled; a running job finishes its running iterations first. Ranks may be
- * lost. If the supermaster is lost, the set ends. The caller keeps the queue's journal (`on_change`) and may begin
- * another set from it. */
+ * A waiting job ends as soon as it is cancelled. A running job finishes its running iterations first. Ranks may be
+ * lost. If the supermaster is lost, the set ends. The caller keeps the queue's journal (`on_change`), and may begin
+ * another set from that journal. */
 #pragma once
 
 #include "common/util/error.h"
@@ -17,7 +17,7 @@ struct virtual_job {
     uint64_t cancel_at_ns;
     int priority;
     unsigned weight;
-    /* [after_count] numbers, counted from 1, of the jobs that must end before this job begins; borrowed */
+    /* [after_count] numbers of the jobs that must end before this job begins, counted from 1; borrowed */
     const uint32_t *after;
     unsigned after_count;
     /* The set overrides `begins_ns`, `loses_ranks`, the limits, `masters` and `workers`. */
@@ -48,12 +48,12 @@ struct virtual_set_config {
     unsigned loss_count;
     uint64_t stop_at_ns;
     uint64_t limit_ns;
-    /* queue with the jobs of an earlier set, which have the same numbers in `jobs`; NULL: there are none; borrowed */
+    /* queue with the jobs of an earlier set; NULL: there are none. Each job has the same number in `jobs`. Borrowed. */
     struct queue *queue;
     bool checks;
     void *context;
-    /* Completes the configuration of a job before it runs. The configuration is borrowed until the job ends. NULL: it
-     * needs no completion. */
+    /* Completes the configuration of a job before the job runs. The configuration is borrowed until the job ends. NULL:
+     * configurations are complete. */
     int (*on_begin)(void *context, unsigned job, struct virtual_config *config, struct error *error);
     void (*on_change)(void *context, enum set_change change, const struct queue_job *job);
     void (*on_run)(void *context, unsigned job, const struct virtual_config *config,

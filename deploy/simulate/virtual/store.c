@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The disk of a virtual run: the output, with the number of writes of each record, and the journal. Also checks in
- * which order records were stored, synced and recorded. */
+/* The disk of a virtual run: the output, with the number of writes of each record, and the journal. Also checks that
+ * records are stored, synced and recorded in the right order. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/service/poison.h"
 #include "common/util/digest.h"
@@ -326,8 +326,8 @@ static uint64_t expected(const struct virtual_cluster *cluster, uint64_t iterati
     return cluster->expected != NULL ? cluster->expected[iteration - cluster->config.first] : virtual_record(iteration);
 }
 
-/* Checks the output. An iteration that was done before the run must not be computed again, except for its boundary
- * data. */
+/* Checks the output. If an iteration was done before the run, the run must not compute it again. In a loop with
+ * dependencies it may do so, because it may need the boundary data. */
 void store_check(struct virtual_cluster *cluster)
 {
     const uint64_t first = cluster->config.first;

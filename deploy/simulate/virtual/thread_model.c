@@ -13,8 +13,8 @@
 
 #define DRAWS_MAX 65536u
 #define TICK_NS   100000.0
-/* Times of the main thread. It computes in pieces, each of which is a kernel call and takes PIECE_NS or one iteration.
- * It checks for messages after TURN_NS. */
+/* Times of the main thread. It computes in pieces. Each piece is a kernel call, and takes PIECE_NS or one iteration.
+ * The main thread checks for messages after TURN_NS. */
 #define PIECE_NS 500000.0
 #define TURN_NS  2000000.0
 
@@ -268,7 +268,7 @@ static double done_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
     return done;
 }
 
-/* Returns when `mark` iterations of the chunk are done, no matter which iterations. In contrast, done_ns() counts only
+/* Returns when `mark` iterations of the chunk are done, no matter which iterations. done_ns() differs: it counts only
  * the first iterations, without gaps. */
 static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
 {

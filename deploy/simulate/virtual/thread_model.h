@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Model of the threads of a worker in virtual time, after worker/exec/thread_pool.h.
  *
- * A chunk is planned when it begins: the thread that is free first draws the next scheduling step of the technique for
- * threads, until nothing is left. A thread that finds nothing left of a chunk draws from the next chunk. As in a real
- * pool, events are about the oldest chunk until it is FINISHED. DRY is reported once, when a thread finds nothing to
- * draw in any chunk. Thread 0 computes, too. It reports events between two pieces of its work, and checks for messages
- * after several pieces. The plan changes when a chunk is cut, and when the worker becomes slower.
+ * A chunk is planned when it begins. The thread that is free first draws the next scheduling step of the technique for
+ * threads, until nothing is left of the chunk. Then a free thread draws from the next chunk. As in a real pool, events
+ * are about the oldest chunk until it is FINISHED. DRY is reported once, when a thread finds nothing to draw in any
+ * chunk. Thread 0 computes, too. It reports events between two pieces of its work, and checks for messages after
+ * several pieces. The plan changes when a chunk is cut, and when the worker becomes slower.
  *
- * Differences from a real pool: the iterations of a draw all take the same time; if a chunk has more than some 65,000
- * steps, several steps are drawn at once; a waiting thread draws as soon as a chunk begins, while a real thread may
- * have to be woken first; adaptive techniques get planned times as measurements.
+ * Differences from a real pool: all iterations of a draw take the same time. If a chunk has more than some 65,000
+ * steps, several steps are drawn at once. A waiting thread draws as soon as a chunk begins; a real thread may have to
+ * be woken first. Adaptive techniques get planned times as measurements.
  *
  * Pure. */
 #pragma once
@@ -38,8 +38,8 @@ struct thread_model_chunk {
     size_t draw_count, draw_room;
 };
 
-/* Work of a thread that begins at `start_ns`: [first, first + count) in `calls` kernel calls. `before_ns` is when the
- * previous call of the thread began; negative: there was none. */
+/* Work of a thread: iterations [first, first + count) in `calls` kernel calls, from `start_ns` on. `before_ns` is when
+ * the previous call of the thread began; negative: there was none. */
 struct thread_work {
     double before_ns;
     uint64_t start_ns, first, count, calls;
@@ -57,8 +57,8 @@ struct thread_model {
     struct sched sched;
     struct thread_model_chunk chunk[THREAD_MODEL_CHUNKS_MAX];
     unsigned chunk_count;
-    /* [threads] each; owned. free_ns: when the thread is free after all chunks. over_ns: when it was free after the
-     * finished chunks. busy_ns: how long it computed in finished chunks. */
+    /* [threads] each; owned. free_ns: when the thread has ended its work on all chunks. over_ns: when it has ended its
+     * work on the finished chunks. busy_ns: how long it has computed in finished chunks. */
     uint64_t *free_ns;
     uint64_t *over_ns;
     double *busy_ns;
@@ -81,14 +81,14 @@ void thread_model_fini(struct thread_model *model);
 void thread_model_begin(struct thread_model *model, uint64_t begins_ns, uint64_t first, uint64_t count, uint64_t mark);
 void thread_model_set_mark(struct thread_model *model, uint64_t mark);
 void thread_model_forget(struct thread_model *model, uint64_t now_ns);
-/* Gives up and returns iterations of steps that no thread has drawn. They are a share, given by recall_share(), of the
- * newest chunk that has such steps. The share may be empty. The oldest chunk keeps at least one iteration that was not
- * reported. */
+/* Gives up iterations of steps that no thread has drawn, and returns them. They belong to the newest chunk that has
+ * such steps. recall_share() gives their number, which may be 0. The oldest chunk keeps at least one iteration that was
+ * not reported. */
 struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsigned waiting);
-/* From now on threads take `factor` times as long, and `time_ns` must include `factor`. */
+/* From now on threads take `factor` times as long. From now on, `time_ns` must include `factor`. */
 void thread_model_slow(struct thread_model *model, uint64_t now_ns, double factor);
 
-/* Returns when thread 0 handles a message that arrives now: the end of the present turn of thread 0. */
+/* Returns when thread 0 handles a message that arrives now: at the end of its present turn. */
 uint64_t thread_model_hears_ns(const struct thread_model *model, uint64_t now_ns);
 
 bool thread_model_next(const struct thread_model *model, struct thread_model_event *next);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Modelled work: iteration i takes cost(i) / speed of its worker; after a slowdown the rest of the work takes
+/* Modelled work. Iteration i takes cost(i) / speed of its worker. After a slowdown, the rest of the work takes
  * `slow_factor` times as long. Other processes may compete for the core. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/config/run_spec.h"
@@ -140,8 +140,8 @@ static uint64_t come_to_ns(const struct virtual_cluster *cluster, const struct r
     return running->is_put_off ? running->put_off_ns : cluster->now_ns;
 }
 
-/* Returns how many iterations of the running chunk have begun, including the running iteration. The number is never
- * less than what was reported, even if the worker has become slower since. */
+/* Returns how many iterations of the running chunk have begun, including the running iteration. This is at least the
+ * number that was reported, even if the worker has become slower since the report. */
 static uint64_t begun_iterations(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct running *running = &node->running;
@@ -189,8 +189,8 @@ static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
                                             .done = running->count});
 }
 
-/* Gives up a share of the next chunk. If the running chunk has ended, though this is not reported yet, the next chunk
- * has begun already; then nothing is given up. */
+/* Gives up a share of the next chunk. Gives up nothing if the running chunk has ended, even if the end is not reported
+ * yet, because then the next chunk has begun. */
 static struct range cut_next(const struct virtual_cluster *cluster, struct node *node, unsigned waiting)
 {
     const bool has_begun = node->running.ends_ns <= cluster->now_ns;
@@ -353,8 +353,8 @@ uint64_t work_slice(const struct virtual_cluster *cluster)
     return config->collect ? config->slice_iterations : 0;
 }
 
-/* Spread of the times of kernel calls: nine in ten real calls differ from the median by less than this fraction of the
- * median. */
+/* Spread of the times of kernel calls. For nine in ten real calls, the time differs from the median by less than this
+ * fraction of the median. */
 #define CALL_SPREAD 0.7
 
 static double work_call_ns(const struct virtual_cluster *cluster, unsigned rank, uint64_t begins_ns)

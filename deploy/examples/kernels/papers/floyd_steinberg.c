@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Error diffusion after Floyd and Steinberg (1976), the dependent loop of the papers on synchronized self-scheduling:
- * it turns a grayscale picture into a similar picture of black and white pixels. Each pixel is rounded, and its error
- * goes to four later neighbours: 7/16 to the right, and below 3/16 to the left, 5/16 straight down and 1/16 to the
- * right. An iteration is a row of the picture.
+/* Error diffusion after Floyd and Steinberg (1976), the dependent loop of the papers on synchronized self-scheduling.
+ * It turns a grayscale picture into a similar picture of black and white pixels. Each pixel is rounded, and its error
+ * is divided among four later neighbours. The pixel to the right gets 7/16. In the row below, the left pixel gets 3/16,
+ * the middle pixel 5/16 and the right pixel 1/16. An iteration is a row of the picture.
  *
- * All numbers are integers, so each order that respects the dependencies gives the same picture. A pixel's level is p +
- * floor((7 e(left) + 1 e(above left) + 5 e(above) + 3 e(above right) + 8) / 16), and the pixel is white from 128 on.
- * Its error e is the level minus 0 or 255, at most 128 in either direction. Errors that would go to pixels outside the
- * picture are dropped.
+ * All numbers are integers, so each order that respects the dependencies gives the same picture. A pixel with gray
+ * value p has the level p + floor((7 e(left) + 1 e(above left) + 5 e(above) + 3 e(above right) + 8) / 16). The pixel is
+ * white if its level is 128 or more. Its error e is the level minus 0 or 255, at most 128 in either direction. Errors
+ * that would go to pixels outside the picture are dropped.
  *
- * A chunk passes on the errors of its last row, a byte per pixel. The same array holds errors while the chunk is
- * computed: up to the present pixel it has the errors of the present row, behind that pixel still those of the previous
- * row. */
+ * A chunk passes on the errors of its last row, a byte per pixel. While the chunk is computed, the same array is also
+ * used for its other rows. It then has the errors of the present row up to the present pixel, and behind that pixel the
+ * errors of the previous row. */
 #include "common/util/digest.h"
 #include "deploy/examples/kernels/papers/image/image.h"
 #include "deploy/examples/kernels/papers/input.h"
@@ -37,7 +37,7 @@ static const struct hdss_param params[] = {
 struct diffusion {
     struct image image;
     uint64_t width, height;
-    /* The arrays are owned. `ring` ([width]) is for a generated picture: for each column, its share in the squared
+    /* The arrays are owned. `ring` ([width]) is for a generated picture: the contribution of each column to the squared
      * distance from the middle. */
     uint16_t *ring;
     uint8_t *ramp;
@@ -70,7 +70,7 @@ static uint16_t ring_part(uint64_t at, uint64_t side, uint64_t width, uint64_t h
     return (uint16_t)(from_middle * from_middle * RINGS / (width * width + height * height));
 }
 
-/* A ramp from black to white fills the upper eighth of the picture. The rest is the mean of this ramp and of rings
+/* Generates a picture. Its upper eighth is a ramp from black to white. The rest is the mean of this ramp and of rings
  * around the middle, which become narrower outwards. */
 static void generate(struct diffusion *d, uint64_t y, uint64_t begin, uint64_t end)
 {
@@ -217,9 +217,10 @@ static int floyd_steinberg_begin_chunk(struct diffusion *d, uint64_t rows, char 
     return -1;
 }
 
-/* Computes the pixels [begin, end) of a row. `above` has the errors of the row above from `begin` on. `own` has the
- * errors of this row before `begin`, and receives the errors of [begin, end). Both may be the same array. `corner` is
- * the error of the pixel above and left of `begin`; the call sets it to that error for `end`. */
+/* Computes the pixels [begin, end) of a row. `above` has the errors of the row above, from `begin` on. `own` has the
+ * errors of this row before `begin`, and receives the errors of [begin, end). `above` and `own` may be the same array.
+ * `*corner` is the error of the pixel above and left of `begin`. On return it is the error of the pixel above and left
+ * of `end`. */
 static void diffuse(const uint8_t *level, uint8_t *white, const int8_t *above, int8_t *own, uint64_t begin,
                     uint64_t end, uint64_t width, int8_t *corner)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* A fragment of two-dimensional hydrodynamics: Livermore loop 23 (McMahon 1986), modified to three dimensions as in the
- * papers on synchronized self-scheduling (Ciorba et al.): each sweep l has its own plane:
+/* A fragment of two-dimensional hydrodynamics: Livermore loop 23 (McMahon 1986). As in the papers on synchronized
+ * self-scheduling (Ciorba et al.), it has a third dimension: each sweep l has its own plane.
  *
  *   for l, for j = 1..4, for k:
  *     qa = za[l-1][j+1][k] zr[j][k] + za[l][j-1][k] zb[j][k] + za[l-1][j][k+1] zu[j][k]
  *          + za[l][j][k-1] zv[j][k] + zz[j][k]
  *     za[l][j][k] = za[l-1][j][k] + 0.175 (qa - za[l-1][j][k])
  *
- * An iteration is a sweep l, which computes za[l][1..4][..]. The rim of the plane (j = 0 and j = 5, and the columns
- * before the first and behind the last k) does not change. The coefficients do not change either; rim and coefficients
- * are computed by a formula. Terms are added in the order in which they are written, so the result is that of the
- * serial loop, bit for bit.
+ * An iteration is a sweep l, which computes za[l][1..4][..]. The rim of the plane does not change: j = 0, j = 5, and
+ * the columns before the first and behind the last k. The coefficients do not change either. Rim and coefficients are
+ * computed by a formula. Terms are added in the order in which they are written, so the result is that of the serial
+ * loop, bit for bit.
  *
- * A chunk hands over the plane of its last sweep. The same array holds the plane while the chunk is computed: each
- * sweep overwrites the plane of the previous sweep. j is the inner loop, so that vector instructions can compute its
- * four values together. */
+ * A chunk hands over the plane of its last sweep. While the chunk is computed, the same array is used for all its
+ * sweeps: each sweep overwrites the plane of the previous sweep. j is the inner loop, so that vector instructions can
+ * compute the four values of a column together. */
 #include "hdss/kernel.h"
 #include "worker/kernels/model.h"
 
@@ -46,8 +46,9 @@ struct hydro {
     double left[ROWS], right[ROWS];
 };
 
-/* Returns element j, k of an array; k counts from 1. The element is 24 bits of a Weyl sequence, so it is exact as a
- * double. Coefficients are between 0.125 and 0.25, so za, whose elements are below 1 at first, stays bounded. */
+/* Returns element j, k of an array; k counts from 1. The element is made from 24 bits of a Weyl sequence, so it is
+ * exact as a double. The elements of za are below 1 at first, and all coefficients are between 0.125 and 0.25, so the
+ * elements of za stay bounded. */
 static double hydro_element(enum array array, uint64_t j, uint64_t k)
 {
     uint64_t bits = (((array * 6 + j) << 32) + k + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
@@ -120,8 +121,8 @@ static int hydro_open_instance(const union hdss_value *values, const struct hdss
     return 0;
 }
 
-/* Computes one column of a sweep. `old` is this column before the sweep, and `next` is the next column before the
- * sweep. `left` is the previous column after the sweep. `own` may be the same array as `old`. */
+/* Computes one column of a sweep. `old` and `next` are this column and the next column before the sweep. `left` is the
+ * previous column after the sweep. `own` receives the result, and may be the same array as `old`. */
 static inline void relax(const struct column *c, const double *old, const double *next, const double *left, double *own)
 {
     double below = c->below;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The Evrard collapse: a cold sphere of gas collapses by its own gravity, bounces and comes to rest; a test problem for
- * SPH codes. Every worker holds the whole gas (gas.h) and advances it with the results of each step; an iteration is
- * one particle.
+/* The Evrard collapse, a test problem for SPH codes: a cold sphere of gas collapses by its own gravity, bounces and
+ * comes to rest. Every worker holds the whole gas (gas.h), and advances it with the results of each step. An iteration
+ * is one particle.
  *
  * A time step is two loops: one for the densities, then one for momentum, energy and gravity. If only gravity is
- * scheduled, there is only the second loop, which computes gravity, and every worker computes everything else itself.
- * Both ways give the same states, bit for bit. The cost of an iteration depends on the depth of the tree, and on the
- * density around the particle, which grows in the middle while the sphere collapses.
+ * scheduled, there is only the second loop. It computes gravity, and every worker computes everything else itself. Both
+ * ways give the same states, bit for bit. The cost of an iteration depends on the depth of the tree, and on the density
+ * around the particle. That density grows in the middle of the sphere during the collapse.
  *
- * end_time= is divided into steps= equal steps. A time step that is too long for the gas is refused before the run,
- * based on measurements of the collapse. If a step turns out too long during the run, the run ends. */
+ * end_time= is divided into steps= equal steps. Measurements of the collapse give the longest possible time step; a
+ * longer step is refused before the run. If a step turns out too long during the run, the run ends. */
 #include "deploy/examples/kernels/papers/evrard/gas.h"
 #include "deploy/examples/kernels/papers/evrard/record.h"
 #include "deploy/examples/kernels/papers/evrard/root.h"
@@ -48,16 +48,17 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* `step` times particles^(-7/12) is the longest time step that Courant's condition (gas_courant()) allows until the
- * time `until`. Each `step` is 5 % below the measured value, which is the same for 100 and for 5,000 particles. */
+/* Until the time `until`, Courant's condition (gas_courant()) allows time steps of up to `step` times
+ * particles^(-7/12). Each `step` is 5 % below the measured value. The measured values are the same for 100 and for
+ * 5,000 particles. */
 static const struct {
     double until, step;
 } longest[] = {{0.25, 3}, {0.5, 1.8}, {0.75, 1.1}, {INFINITY, 0.76}};
 
 enum { LONGEST = sizeof longest / sizeof *longest };
 
-/* Returns the number by which `longest[].step` is divided to get a time step. The influence of the number of neighbours
- * was measured for 40 to 150 neighbours. */
+/* Returns the number by which longest[].step must be divided to get the longest time step. The influence of the number
+ * of neighbours was measured for 40 to 150 neighbours. */
 static double fineness(const union hdss_value *values)
 {
     double particles = (double)values[PARTICLES].integer;

@@ -9,8 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* For a particle nearer to the middle than this, the first guess of its smoothing length uses the density at this
- * distance. */
+/* Near the middle, the first guess of a smoothing length uses the density at this distance from the middle. */
 #define PROFILE_LEAST 0.02
 #define PI            3.14159265358979324
 
@@ -35,8 +34,8 @@ static int gas_allocate(struct gas *gas)
     return -1;
 }
 
-/* Guesses a smoothing length h from the initial state, in which the density at distance r is M / (2 pi r), and h^3 rho
- * / m is the same for all particles. The density loop corrects the guess. */
+/* Guesses the smoothing length h of a particle at distance r. In the initial state the density at r is M / (2 pi r),
+ * and h^3 rho / m is the same for all particles. The density loop corrects the guess. */
 static double guess_h(double r, double particles, double neighbours)
 {
     double rho = 1 / (2 * PI * (r > PROFILE_LEAST ? r : PROFILE_LEAST));
@@ -91,8 +90,8 @@ void gas_ready(struct gas *gas)
     octree_set_reach(&gas->tree, gas->reach);
 }
 
-/* Monaghan (1992), equation 10.3, but with the compression of the gas in place of the relative speed of two
- * particles. */
+/* Monaghan (1992), equation 10.3. The compression of the gas replaces the relative speed of two particles in this
+ * equation. */
 double gas_courant(const struct gas *gas)
 {
     double least = INFINITY;

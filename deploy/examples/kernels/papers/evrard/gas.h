@@ -2,16 +2,17 @@
 /* The gas of the Evrard collapse, which every worker holds completely, and the computations for one particle.
  *
  * Units: G = M = R = 1. The method is smoothed particle hydrodynamics. The gradient terms are those of Springel and
- * Hernquist (2002) and Monaghan (2002), the viscosity is that of Monaghan (1992) with alpha 1, beta 2 and the switch of
- * Balsara (1995), the gas is ideal with gamma 5/3, and gravity is computed with an octree.
+ * Hernquist (2002) and Monaghan (2002). The viscosity is that of Monaghan (1992) with alpha 1, beta 2 and the switch of
+ * Balsara (1995). The gas is ideal with gamma 5/3. Gravity is computed with an octree.
  *
  * The calls of a time step, in order: gas_density() and gas_set_density() for every particle; gas_ready(); gas_push()
  * and gas_state() for every particle; gas_advance() with every result; gas_arrange(). The order of operations does not
  * depend on which worker computes what, so all workers get the same bits.
  *
- * Time integration: leapfrog. The stored velocities (v_half) and energies are those half a time step before the
- * positions. gas_state() computes v = v_half + a dt/2, from which gas_advance() computes v_half + a dt = 2 v - v_half.
- * The collapse begins half a step before step 0, so the state of step n belongs to the time (n + 1/2) dt. */
+ * Time integration: leapfrog. The stored velocities (v_half) and energies belong to a time half a step before that of
+ * the positions. gas_state() computes v = v_half + a dt/2. From v, gas_advance() computes the next stored velocity,
+ * v_half + a dt = 2 v - v_half. The collapse begins half a step before step 0, so the state of step n belongs to the
+ * time (n + 1/2) dt. */
 #pragma once
 
 #include "deploy/examples/kernels/papers/evrard/octree.h"

@@ -258,7 +258,8 @@ static void pull_points(const struct octree *tree, uint32_t first, uint32_t end,
     }
 }
 
-/* Adds the pull of a cell, which is treated as a body with a quadrupole at distance d: phi = -M/r - dQd / (2 r^5). */
+/* Adds the pull of a cell at distance d. The cell is treated as a body with a quadrupole: phi = -M/r - dQd / (2
+ * r^5). */
 static void pull_cell(const struct octree_moment *moment, const double d[3], double distance2, double softening2,
                       struct octree_pull *pull)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* An octree over points of equal mass, for gravity and for finding neighbours.
  *
- * Points are sorted along the Morton curve of their bounding cube; the position in that order is the slot. A cell is a
- * range of slots. Cells are stored in depth-first order: the first child of a cell is the next cell in the array, and
- * `skip` is the index of the cell at which a search goes on if it does not open this cell. Equal points make equal
+ * Points are sorted along the Morton curve of their bounding cube. The slot of a point is its position in that order,
+ * and a cell is a range of slots. Cells are stored in depth-first order, so the first child of a cell is the next cell
+ * in the array. A search that does not open a cell continues with the cell of index `skip`. Equal points make equal
  * trees, bit for bit. */
 #pragma once
 
@@ -24,7 +24,7 @@ struct octree_cell {
 /* The mass in a cell. The order of the quadrupole's elements is xx, yy, zz, xy, xz, yz, and its trace is 0. */
 struct octree_moment {
     double mass, centre[3], quadrupole[6];
-    double open2; /* square of the distance from `centre` within which the cell is opened */
+    double open2; /* the cell is opened for points nearer to `centre` than the square root of this */
 };
 
 struct octree {
@@ -53,9 +53,9 @@ struct octree_pull {
 };
 
 /* Computes the acceleration and the potential (G = 1) that all other points cause at the point of a slot, with Plummer
- * softening. A cell counts as one body if d > s / theta + o. In this condition s is the side of the cell, d the
- * distance from the point to the cell's centre of mass, and o the distance from that centre to the middle of the cell's
- * box. If theta is 0, all points are added one by one. */
+ * softening. A cell counts as one body if d > s / theta + o. Here s is the side of the cell, and d the distance from
+ * the point to the cell's centre of mass. o is the distance from the centre of mass to the middle of the cell's box. If
+ * theta is 0, all points are added one by one. */
 void octree_pull(const struct octree *tree, uint32_t slot, double softening2, struct octree_pull *pull);
 
 static inline double octree_distance2(const struct octree_cell *cell, const double at[3])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cube root of a positive number. It uses only operations that give the same bits on every machine, unlike
- * cbrt(). */
+/* The cube root of a positive number. Unlike cbrt(), it gives the same bits on every machine, because it uses only
+ * exactly defined operations. */
 #pragma once
 
 static inline double cube_root(double number)

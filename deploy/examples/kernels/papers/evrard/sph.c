@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Largest number of particles within the reach of a smoothing length. There are normally far fewer; if there are more,
- * the smoothing length is reduced. */
+/* Largest number of particles that are gathered around a particle. Normally there are far fewer. If there are more, the
+ * smoothing length is reduced. */
 #define NEAR_MAX 1024
 /* Particles are gathered from a larger region than h needs, so that a somewhat larger h needs no second search. */
 #define GATHER_MARGIN 1.1
@@ -78,7 +78,8 @@ static struct weight sph_weigh(const struct near *near, double h)
     return weight;
 }
 
-/* Bounds between which h lies. The search may shrink them, because h^3 rho / m grows with h. */
+/* Bounds of the wanted h. After each try one bound is moved to the tried h. h^3 rho / m grows with h, so its value
+ * shows which bound. */
 struct bracket {
     double low, high;
 };
@@ -96,7 +97,7 @@ static double next_guess(struct bracket *bracket, double h, const struct weight 
     return in ? next : (bracket->low + bracket->high) / 2;
 }
 
-/* Finds the smoothing length h of a particle: a sphere of radius 2 h, filled with the density at the particle, has the
+/* Finds the smoothing length h of a particle. A sphere of radius 2 h with the density at the particle must have the
  * mass of the wanted number of neighbours. */
 static double find_h(const struct gas *gas, uint32_t slot, struct near *near, struct weight *weight)
 {
@@ -166,7 +167,7 @@ static inline double slope_at(double distance, double inverse_h)
 }
 
 /* The viscous pressure of Monaghan (1992) between two particles that approach each other. `nearing` is the scalar
- * product of the vector between the particles and their relative velocity, which is negative. */
+ * product of their distance vector and their relative velocity; it is negative. */
 static inline double viscosity(const struct gas *gas, uint32_t i, uint32_t j, double nearing, double distance2)
 {
     double h = (gas->slot_h[i] + gas->slot_h[j]) / 2, rho = (gas->slot_rho[i] + gas->slot_rho[j]) / 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The initial sphere: see sphere.h. Lattice coordinates are odd integers, twice the real coordinates, so that
- * distances are compared without rounding. */
+/* The initial sphere: see sphere.h. Lattice coordinates are odd integers, twice the real coordinates, so that distances
+ * can be compared without rounding. */
 #include "deploy/examples/kernels/papers/evrard/sphere.h"
 
 #include "deploy/examples/kernels/papers/evrard/root.h"

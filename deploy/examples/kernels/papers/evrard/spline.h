@@ -5,7 +5,7 @@
 #define SPLINE_NORM  0.318309886183790672
 #define SPLINE_REACH 2.0
 
-/* If 2 - q or 1 - q is negative, it counts as 0. The conditions must compile without branches, which would be
+/* A negative 2 - q or 1 - q counts as 0. The conditions must compile without branches, because branches would often be
  * mispredicted. */
 static inline double spline(double q)
 {

@@ -15,6 +15,7 @@ int image_allocate(struct image *image, struct error *error);
  * green and blue (3), or red, green, blue and alpha (4). */
 uint8_t image_level(const uint8_t *sample, unsigned channels);
 
-/* If `pixels` is true, both functions also read the pixels. The caller frees the pixels, also after a failure. */
+/* Both functions read the size; if `pixels` is true, also the pixels. The caller frees the pixels, even after a
+ * failure. */
 int image_read_pnm(struct image *image, const uint8_t *bytes, size_t size, bool pixels, struct error *error);
 int image_read_png(struct image *image, const uint8_t *bytes, size_t size, bool pixels, struct error *error);

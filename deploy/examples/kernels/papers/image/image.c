@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognizes the format of a picture, and has what all formats share: see image.h. */
+/* Recognizes the format of a picture. Also has the code that all formats share: see image.h. */
 #include "deploy/examples/kernels/papers/image/formats.h"
 
 #include <stdio.h>

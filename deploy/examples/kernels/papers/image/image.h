@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads pictures as grayscale, from files in memory: PGM, PPM and PNG. Colours are converted to gray;
- * image_conversion() tells the caller so.
+/* Reads pictures as grayscale from files in memory: PGM, PPM and PNG. Colours are converted to gray; image_conversion()
+ * reports this.
  *
- * Levels have 8 bits: 0 is black and 255 white. More bits are rounded to 8. A colour becomes its luma, 0.299 R + 0.587
- * G + 0.114 B rounded (ITU-R BT.601). Transparent pixels are shown on a white background. */
+ * Levels have 8 bits: 0 is black and 255 is white. Samples of more bits are rounded to 8 bits. A colour becomes its
+ * luma, 0.299 R + 0.587 G + 0.114 B rounded (ITU-R BT.601). Transparent pixels are shown on a white background. */
 #pragma once
 
 #include "common/util/error.h"
@@ -26,6 +26,6 @@ int image_look(struct image *image, const void *bytes, size_t size, struct error
 int image_parse(struct image *image, const void *bytes, size_t size, struct error *error);
 void image_fini(struct image *image);
 
-/* Writes how the file is converted, for example "its colours are converted to gray". Returns false if nothing must be
- * converted. */
+/* Writes how the picture is converted when it is read, for example "its colours are converted to gray". Returns false
+ * if nothing must be converted. */
 bool image_conversion(const struct image *image, char *text, size_t size);

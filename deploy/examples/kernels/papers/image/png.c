@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads PNG of all kinds by libpng: with palettes, 1 to 16 bits, with or without alpha, interlaced or not. If HDSS
- * is built without libpng, PNG files are recognized and refused, with the reason. */
+/* Reads all kinds of PNG by libpng: with palettes, 1 to 16 bits, with or without alpha, interlaced or not. A build
+ * without libpng recognizes PNG files, but refuses them and gives the reason. */
 #include "deploy/examples/kernels/papers/image/formats.h"
 
 #ifdef HDSS_HAVE_PNG

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads oriented points from meshes and point clouds: OFF, Wavefront OBJ, and PLY as text and in binary of either
- * byte order.
+/* Reads oriented points from meshes and point clouds: OFF, Wavefront OBJ, and PLY as text and in binary of either byte
+ * order.
  *
- * A point's normal is the normal in the file or, if there is none, the sum of the normals of its faces, weighted by
- * area. Points without any normal are left out; scanned meshes often have some. All input is checked; errors name
- * the line or, in binary files, the byte. */
+ * A point's normal is taken from the file. If the file has no normals, it is the sum of the normals of the point's
+ * faces, weighted by area. Points without any normal are left out; scanned meshes often have such points. All input is
+ * checked. Errors name the line or, in binary files, the byte. */
 #pragma once
 
 #include "common/util/error.h"

@@ -59,8 +59,8 @@ static void add_cross(const double a[3], const double b[3], double sum[3])
     sum[2] += a[0] * b[1] - a[1] * b[0];
 }
 
-/* Treats the face as a fan of triangles from its first corner. The sum of the area vectors of these triangles is the
- * area vector of the polygon, even if its corners are not in one plane. */
+/* Treats the face as a fan of triangles around its first corner. The area vectors of the triangles add up to the area
+ * vector of the polygon, even if its corners are not in one plane. */
 void mesh_builder_face(struct mesh_builder *builder)
 {
     double sum[3] = {0}, left[3], right[3];

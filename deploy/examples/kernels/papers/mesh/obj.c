@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads Wavefront OBJ: the statements v, vn and f; others are skipped. The text is read three times: to count vertices
- * and normals, to read these, and to read faces, which may refer to later vertices.
+ * and normals, to read vertices and normals, and to read faces, which may refer to later vertices.
  *
- * A corner of a face names its vertex and perhaps a normal (1/2/3, 1//3). If a vertex has several normals, it gets
- * their sum. A file without faces is a point cloud: it has as many normals as vertices, in the same order. */
+ * A corner of a face names a vertex and perhaps a normal (1/2/3, 1//3). If several corners give different normals to a
+ * vertex, the vertex gets their sum. A file without faces is a point cloud. It has as many normals as vertices, in the
+ * same order. */
 #include "deploy/examples/kernels/papers/mesh/kinds.h"
 
 #include "common/util/error.h"

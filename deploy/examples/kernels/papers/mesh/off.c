@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the Object File Format of Geomview, as text: a keyword, which may be missing, the numbers of vertices, faces
- * and edges, then a line for each vertex and each face. With N in the keyword a normal follows the vertex; colours
- * and texture coordinates are skipped. */
+/* Reads the Object File Format of Geomview, as text. A file has a keyword, which may be missing, the numbers of
+ * vertices, faces and edges, and a line for each vertex and each face. With N in the keyword, a normal follows each
+ * vertex. Colours and texture coordinates are skipped. */
 #include "deploy/examples/kernels/papers/mesh/kinds.h"
 
 #include "common/util/number.h"

@@ -40,5 +40,6 @@ struct ply_header {
 size_t ply_type_size(enum ply_type type);
 
 /* Reads the header; then the reader is at the first byte behind the header. Fails unless there is exactly one element
- * of vertices, with x, y and z, before any faces, and if an element has more items than fit in the rest of the file. */
+ * of vertices, with x, y and z. The vertices must be before any faces. Also fails if an element has more items than fit
+ * in the rest of the file. */
 int ply_read_header(struct reader *reader, struct ply_header *header);

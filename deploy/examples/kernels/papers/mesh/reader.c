@@ -31,8 +31,8 @@ static bool reader_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Returns the length of a line continuation at `c`, which is a backslash and the end of its line; 0: there is none.
- * `left`: how many bytes the text has from `c` on. */
+/* Returns the length of the line continuation at `c`; 0: there is none. A line continuation is a backslash at the end
+ * of a line. `left`: how many bytes the text has from `c` on. */
 static size_t continuation(const struct reader *reader, const char *c, size_t left)
 {
     if (!reader->has_continuation || left < 2 || c[0] != '\\')

@@ -22,8 +22,8 @@ struct reader {
 
 void reader_init(struct reader *reader, const char *bytes, size_t size, struct error *error);
 
-/* Reads the next word of the line, truncated to READER_WORD_MAX. Returns false at the end of the line, and does not go
- * on to the next line. */
+/* Reads the next word of the line, truncated to READER_WORD_MAX. At the end of the line returns false, and stays in
+ * this line. */
 bool reader_word(struct reader *reader, char word[READER_WORD_MAX]);
 
 bool reader_any_word(struct reader *reader, char word[READER_WORD_MAX]);
@@ -41,8 +41,8 @@ int reader_coordinate(const struct reader *reader, const char *word, double *val
 
 int reader_vector(struct reader *reader, const char *what, double vector[3]);
 
-/* Reads a number of items from `word`. Each item takes at least `least` bytes. Fails if so many items do not fit in the
- * rest of the text. */
+/* Reads a number of items from `word`. An item takes `least` bytes or more. Fails if this number of items does not fit
+ * in the rest of the text. */
 int reader_count(const struct reader *reader, const char *word, const char *what, size_t least, size_t *count);
 
 int reader_check_coordinate(const struct reader *reader, double value);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Coordinate of the points that fill up the last block. Its square is finite, and it is farther away than any cell. */
+/* Coordinate of the points that fill the last block. These points are farther away than any cell, and the square of the
+ * coordinate is finite. */
 #define FAR_AWAY 1e18f
 
 int spin_cloud_init(struct spin_cloud *cloud, size_t points)

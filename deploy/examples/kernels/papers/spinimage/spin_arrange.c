@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts the points of a cloud along the Morton curve through the cells of a grid, so that a block is a small part of
- * the model, and computes the bounds of each block. See spin.h. */
+/* Sorts the points of a cloud along the Morton curve through the cells of a grid, so that a block of points is a small
+ * part of the model. Then computes the bounds of each block. See spin.h. */
 #include "deploy/examples/kernels/papers/spinimage/spin.h"
 #include "deploy/examples/kernels/papers/spinimage/spin_surface.h"
 
@@ -11,8 +11,8 @@
 /* Bound of the error of the cosine of the angle between two rounded normals. */
 #define COSINE_SLACK 1e-6
 
-/* The same bound for the angle. Near angle 0, the error of an angle is about the square root of the error of its
- * cosine. */
+/* Bound of the error of the angle itself. Near angle 0, the error of an angle is about the square root of the error of
+ * its cosine. */
 #define ANGLE_SLACK 5e-3
 
 #define HALF_TURN 3.14159265358979324
@@ -40,8 +40,8 @@ static uint64_t spin_arrange_spread(uint64_t number)
     return sum;
 }
 
-/* Does not use fmin() and fmax(): on x86-64 they are function calls, and gcc 12.2 for aarch64 stops with an internal
- * error when it vectorizes them in a nested loop. */
+/* Does not use fmin() and fmax(). On x86-64 they are function calls. gcc 12.2 for aarch64 stops with an internal error
+ * when it vectorizes them in a nested loop. */
 static void spin_arrange_range_of(const float *numbers, size_t count, double *from, double *to)
 {
     float lowest = INFINITY, highest = -INFINITY;

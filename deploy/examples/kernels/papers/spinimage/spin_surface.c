@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Taylor polynomials. They are used within an eighth of a turn of angle 0, with errors below 1e-16. */
+/* Taylor polynomials. They are used only within an eighth of a turn of angle 0; there the errors are below 1e-16. */
 static double sine_near_0(double x)
 {
     double s = x * x;
@@ -46,7 +46,7 @@ void spin_surface_point(size_t i, size_t points, double position[3], double norm
     spin_sine(BUMPS_ACROSS * v, &sin_3v, &cos_3v);
     double r = RADIUS + BUMP * cos_5u * cos_3v, ring = 1 + r * cos_v;
     double r_u = -BUMPS_AROUND * BUMP * sin_5u * cos_3v, r_v = -BUMPS_ACROSS * BUMP * cos_5u * sin_3v;
-    /* derivatives by u and v, in coordinates that rotate with u; the second axis points in the direction in which u
+    /* derivatives by u and v in coordinates that rotate with u: the second axis points in the direction in which u
      * grows */
     double by_u[3] = {r_u * cos_v, ring, r_u * sin_v};
     double by_v[3] = {r_v * cos_v - r * sin_v, 0, r_v * sin_v + r * cos_v};

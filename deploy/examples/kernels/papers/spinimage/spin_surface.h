@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The surface for spin images if no file is given: a torus with bumps.
  *
- * With the angles u around the hole and v around the tube, and the tube's radius r(u, v) = 0.4 + 0.08 cos(5u) cos(3v):
+ * The angle u goes around the hole, and the angle v around the tube. The tube's radius is r(u, v) = 0.4 + 0.08 cos(5u)
+ * cos(3v). A point of the surface is
  *
  *     x = (1 + r cos v) cos u,  y = (1 + r cos v) sin u,  z = r sin v
  *
- * Its normals are the cross product of the two derivatives, and point outwards. Of N points, number i is at
- * u = 2 pi (i + 1/2) / N and v = 2 pi i g, in which g is the golden ratio, so any number of points is spread evenly.
- * Only additions, multiplications, divisions and square roots are used, which give the same bits on every machine. */
+ * Normals are the cross product of the two derivatives, and point outwards. Of N points, point number i is at u = 2 pi
+ * (i + 1/2) / N and v = 2 pi i g, in which g is the golden ratio. So any number of points is spread evenly. Only
+ * additions, multiplications, divisions and square roots are used, which give the same bits on every machine. */
 #pragma once
 
 #include <stddef.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Template of the vector variants of spin.h: no include guard; the including file defines LANES and VECTOR_TARGET, and
- * this file undefines them.
+/* Template of the vector variants of spin.h. It has no include guard: the including file defines LANES and
+ * VECTOR_TARGET, and this file undefines them.
  *
- * A block is processed in four steps: the rows of its cells, the roots of the squared distances (a separate loop, which
- * the compiler vectorizes), the cells, the counts. There are no branches, so points that are not seen are counted, too.
- * For each position in a vector one cell counts them, and their number is subtracted from that cell at the end. Indices
- * of cells are below 2^24 and are computed as floats, because few machines multiply vectors of integers quickly. */
+ * A block is processed in four steps: the rows of the cells of its points, the roots of the squared distances (a
+ * separate loop, which the compiler vectorizes), the cells, and the counts. There are no branches, so points that are
+ * not seen are counted, too. They are counted by one cell for each position in a vector, and at the end their number is
+ * subtracted from that cell. Indices of cells are below 2^24 and are computed as floats, because few machines multiply
+ * vectors of integers quickly. */
 
 #define floats     VECTOR_NAME(spin_floats)
 #define whole      VECTOR_NAME(spin_whole)
@@ -33,8 +34,8 @@ VECTOR_INLINE floats VECTOR_NAME(spin_ceil)(floats numbers)
     return down - __builtin_convertvector(numbers > down, floats);
 }
 
-/* For each point, computes the first cell of its row in the image (-1 if its row is outside the image), and the square
- * of its distance from the line. */
+/* Computes two numbers for each point. The first is the number of the first cell of the image row that counts the
+ * point, or -1 if the point is not seen. The second is the square of the point's distance from the line. */
 VECTOR_INLINE void VECTOR_NAME(spin_rows)(const struct spin_cloud *cloud, size_t first, const struct spin_eye *e,
                                           struct spin_block *block)
 {

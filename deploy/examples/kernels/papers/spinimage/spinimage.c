@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin images (PSIA): see spin.h. An iteration makes the image that one point sees. These points are spread evenly over
- * all points. An iteration visits all points, except for blocks that are entirely beyond the support angle or outside
- * the image.
+/* Spin images (PSIA): see spin.h. An iteration makes the image that one point sees. The points of the images are spread
+ * evenly over all points. An iteration visits all points, except for blocks that are entirely beyond the support angle
+ * or outside the image.
  *
- * The points come from a file, which must be the same on all ranks, or from a formula (spin_surface.h). Before they are
- * converted to single precision, the middle of their bounding box becomes the origin, and a cell the unit. So a model
- * far from the origin keeps its precision. */
+ * The points come from a file, which must be the same on all ranks, or from a formula (spin_surface.h). Positions are
+ * converted to single precision. Before that, the origin is moved to the middle of the points' bounding box, and a cell
+ * becomes the unit of length. So a model far from the original origin keeps its precision. */
 #include "common/util/digest.h"
 #include "deploy/examples/kernels/papers/input.h"
 #include "deploy/examples/kernels/papers/mesh/mesh.h"
