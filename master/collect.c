@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects ranges that are stored but not yet reported. Adjacent ranges are merged to keep reports short. One step of
- * the master adds at most ASKS_MAX ranges. If there is no room for as many more, the step sends a report. */
+/* Collects ranges that are stored but not yet reported. Adjacent ranges are merged, so that reports stay short. One
+ * step of the master adds at most ASKS_MAX ranges. If the room left after a step is smaller than that, the master sends
+ * a report. */
 #include "master/core.h"
 
 #include "common/service/service.h"
@@ -34,10 +35,11 @@ void master_note_done_alone(struct master *master, const struct part *part)
     master->done[master->done_count++] = (struct done_record){part->first, part->count, part->digest, part->has_failed};
 }
 
-/* Returns true if a report may contain the stored ranges. With --durability node a report of ranges must wait for a
- * sync, and a refill request should not wait. So a report that requests a refill (`refill`) contains the ranges only if
- * the previous report of ranges was sent at least REPORT_INTERVAL_NS ago; otherwise another report follows with the
- * ranges. */
+/* Returns true if a report may contain the stored ranges. `refill`: the report requests a refill.
+ *
+ * With --durability node a report that contains ranges must wait for a sync, but a refill request should not wait. So a
+ * report that requests a refill contains the ranges only if the previous report of ranges is at least
+ * REPORT_INTERVAL_NS old. Otherwise a later report contains the ranges. */
 static bool takes_done_along(const struct master *master, bool refill, uint64_t now_ns)
 {
     return !master->config.sync || !refill || now_ns - master->reported_at_ns >= REPORT_INTERVAL_NS;
@@ -63,8 +65,8 @@ void master_report(struct master *master, bool refill, uint64_t now_ns)
         master_send_loads(master);
     const bool takes_done = takes_done_along(master, refill, now_ns);
     /* VERIFIED is sent before the report. If this master is lost between the two messages, the supermaster does not
-     * learn of the ranges, and they are computed again. In the other order the supermaster might never get the VERIFIED
-     * of ranges that it counts as done. */
+     * learn of the ranges, and other ranks compute them again. If the report came first, the supermaster could count
+     * ranges as done without ever getting their VERIFIED. */
     if (takes_done && master->done_count > 0)
         master_tell_verified(master);
     unsigned done = takes_done ? take_done(master, now_ns) : 0;

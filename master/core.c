@@ -41,8 +41,9 @@ static void master_on_finished(void *owner, unsigned w, const struct feedback_re
     master_note_feedback(owner, w, feedback);
 }
 
-/* The supermaster counts a worker as busy as soon as it has sent a chunk for it. After a failed chunk no report of
- * results would correct that count, so this function forces a report of the number of busy workers. */
+/* The supermaster counts a worker as busy as soon as it has sent a chunk for that worker. A failed chunk leads to no
+ * report of results, so the count would stay wrong. This function therefore forces a report of the number of busy
+ * workers. */
 static void master_on_failed(void *owner, const struct iterations_failed *failure)
 {
     struct master *master = owner;
@@ -287,7 +288,7 @@ static void master_tell_mismatches(struct master *master)
 }
 
 /* Reports lost workers and other news of the service to the supermaster. If all workers are lost, the master starts to
- * leave; after it has left, the supermaster takes back all that was granted to it. */
+ * leave. After the master has left, the supermaster takes back all iterations that it had granted to the master. */
 static void master_tell_losses(struct master *master, unsigned news)
 {
     struct service *service = &master->service;
@@ -328,8 +329,8 @@ static void report_if_due(struct master *master, uint64_t now_ns)
     bool full = master->done_count + ASKS_MAX > REPORT_MAX;
     bool due = master->reported_at_ns + REPORT_INTERVAL_NS <= now_ns;
     bool rests =
-        /* If chunks were copied, the report does not wait until all workers are idle: a busy worker may be computing a
-         * copy of a chunk that is already done. */
+        /* After a chunk has been copied, the report does not wait until all workers are idle. A busy worker may only be
+         * computing a copy of a chunk that is already done. */
         service_is_quiet(&master->service) || master->service.lease.has_copied;
     if (full || (waited_for && rests) || due)
         master_report(master, false, now_ns);
@@ -369,8 +370,8 @@ void master_step(struct master *master, const struct event *event, struct action
     if (news != 0)
         master_tell_losses(master, news);
     if (master->loads_changed && master->service.assigned == 0)
-        /* The supermaster needs the loads for the first refill. That refill may be waiting for the speeds of workers,
-         * and no report sends the loads before it. */
+        /* The supermaster needs the loads before it cuts the first refill. They must be sent here: the request for that
+         * refill may have been sent already, and no report comes before the refill. */
         master_send_loads(master);
     if (master->state == MASTER_SERVING) {
         master_ask_for_refill(master, event->now_ns);

@@ -7,12 +7,12 @@
 #include "proto/message.h"
 #include "proto/record.h"
 
-/* Longest time after which a master reports stored results or a changed number of busy workers. */
+/* A master waits at most this time before it reports stored results or a changed number of busy workers. */
 #define REPORT_INTERVAL_NS 50000000u
 
 void master_note_done(struct master *master, const struct part *part);
-/* Like master_note_done(), but does not merge the range with others. For loops with dependencies, where each range must
- * stay one chunk. */
+/* Like master_note_done(), but does not merge the range with others. Used for loops with dependencies, because there
+ * each range must stay one chunk. */
 void master_note_done_alone(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 
@@ -30,7 +30,7 @@ void master_speeds_fini(struct master *master);
 void master_note_speed(struct master *master, unsigned w, const struct speed *speed);
 
 void master_receive_recall(struct master *master, const struct recall *recall);
-/* Returns work that the supermaster has recalled from this master. If workers of this master are idle, asks the
+/* Returns work that the supermaster has recalled from this master. If workers of this master are idle, may also ask the
  * supermaster to recall work from other masters. */
 void master_look_at_recalls(struct master *master, uint64_t now_ns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The workers' measurements for a technique that learns. The master sums them for each worker and sends them before the
- * next report. So the supermaster has them when it cuts the refill that this report requests. */
+/* The workers' measurements for a technique that learns. The master adds them up for each worker, and sends the sums
+ * before the next report. If that report requests a refill, the supermaster has the sums when it cuts the refill. */
 #include "master/core.h"
 
 #include "common/machine/spread.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last messages of a master: a report, the statistics of its workers, and GOODBYE. */
+/* The last messages that a master sends: a report, the statistics of its workers, and GOODBYE. */
 #include "master/core.h"
 
 #include "common/service/service.h"

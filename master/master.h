@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The master: keeps a pool of chunks for the workers of its node, collects their results, and reports to the
- * supermaster. A pure state machine: see common/machine/machine.h. */
+/* The master: keeps a pool of chunks for its workers, collects their results, and reports to the supermaster. A pure
+ * state machine: see common/machine/machine.h. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -48,24 +48,26 @@ struct master {
     struct done_record done[REPORT_MAX];
     unsigned done_count;
     unsigned char *report_records;
-    /* owned, like all arrays below; until the end of a step, its messages borrow these records and `report_records` */
+    /* Owned, like all arrays below. Messages of a step borrow these records and `report_records` until the step
+     * ends. */
     unsigned char *stats_records;
     uint64_t reported_at_ns;
     unsigned reported_busy;
     struct measurement *measurements;
     unsigned *measured;
     unsigned measured_count;
-    /* [workers], like `load_records`; until the end of a step, its messages borrow both */
+    /* [workers], like `load_records`. Messages of a step borrow both arrays until the step ends. */
     unsigned char *feedback_records;
     unsigned char *load_records;
     bool loads_changed;
     struct speed_levels *levels;
     unsigned speeds;
     struct refills refills;
-    /* number of idle workers of other masters for which the supermaster recalls work from this master; 0: none */
+    /* The supermaster recalls work from this master for idle workers of other masters. Number of these workers; 0: no
+     * work is being recalled. */
     unsigned recall_waiting;
-    /* This master has answered a RECALL of the supermaster before, and workers may still return work for it. The work
-     * that they return is sent to the supermaster if no worker of this master is idle. */
+    /* True after this master has answered a RECALL of the supermaster. Workers may still return work for that RECALL.
+     * If no worker of this master is idle, that work is sent to the supermaster. */
     bool returns_more;
     unsigned told_idle; /* number of idle workers in the latest RECALL to the supermaster; 0 after a refill */
     struct error problem;

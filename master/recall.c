@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall through a master. If the supermaster recalls work, the master returns a share of its pool or, if the pool is
- * empty, work that its workers have not begun. If workers of this master are idle, nothing is left to recall here, and
- * the supermaster has parked the refill request of this master, the master asks for work of other masters. */
+/* Recall through a master.
+ *
+ * If the supermaster recalls work, the master returns a share of its pool. If the pool is empty, it returns work that
+ * its workers have not begun.
+ *
+ * A master asks the supermaster for work of other masters if workers of this master are idle, if nothing is left to
+ * recall from its own workers, and if the supermaster has parked its refill request. */
 #include "master/core.h"
 
 #include "common/config/run_spec.h"
@@ -14,8 +18,8 @@
 
 void master_receive_recall(struct master *master, const struct recall *recall)
 {
-    /* If the master returns more work after it has answered a RECALL, the supermaster may take this work for the answer
-     * to its next RECALL and send another RECALL. So a second open RECALL is no error in that case. */
+    /* A master may return more work after it has answered a RECALL. The supermaster may take this work for the answer
+     * to its next RECALL, and then send another RECALL. In that case a second open RECALL is no error. */
     bool is_second = master->recall_waiting > 0 && !master->returns_more;
     if (master->config.distance > 0 || is_second)
         master_refuse(master, master->config.supermaster, "recalls work that it may not recall now");
@@ -35,9 +39,9 @@ static void master_send_returned(struct master *master, unsigned waiting)
     master->recall_waiting = 0;
 }
 
-/* Answers a RECALL at once if there is work in the pool or requeued work. Otherwise waits until workers have returned
- * enough iterations for all waiting workers, or until all workers that were asked have answered. A worker in a long
- * iteration answers later; its work is then returned separately. */
+/* Answers a RECALL at once if there is work in the pool, or requeued work. Otherwise the answer waits until workers
+ * have returned enough iterations for all `waiting` workers, or until all workers that were asked have answered. If a
+ * worker is in a long iteration, it returns its work after the answer, and that work is sent separately. */
 static void answer_recall(struct master *master, uint64_t now_ns)
 {
     struct service *service = &master->service;
@@ -52,8 +56,8 @@ static void answer_recall(struct master *master, uint64_t now_ns)
     master->returns_more = true;
 }
 
-/* Returns true if workers are idle, and the last RECALL to the supermaster named at most half of them. So a master
- * sends a few RECALLs and not one for each idle worker. */
+/* Returns true if workers are idle and the last RECALL to the supermaster named at most half as many. So a master sends
+ * only a few RECALLs, not one for each worker that becomes idle. */
 static bool wants_recall(struct master *master)
 {
     struct service *service = &master->service;

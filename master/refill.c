@@ -32,7 +32,7 @@ __attribute__((noinline)) static void measure_and_ask(struct master *master, uin
     master_report(master, true, now_ns);
 }
 
-/* This function runs in every step, so the code that is rarely needed is in another function. */
+/* Runs in every step. Code that is rarely needed is in measure_and_ask(), so that this function stays fast. */
 void master_ask_for_refill(struct master *master, uint64_t now_ns)
 {
     if (gap_is_over(master) || wants_refill(master))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The speeds that workers report in SPEED messages, which pass through the master. The master gives them to its service
- * after the speeds of all workers have arrived. If a worker is lost before it has sent its speed, or if workers do not
- * probe, the service gets no speeds. */
+/* The speeds that workers report. SPEED messages pass through the master. After the speeds of all workers have arrived,
+ * the master gives them to its service. If a worker is lost before it has sent its speed, or if workers do not probe,
+ * the service gets no speeds. */
 #include "master/core.h"
 
 #include "common/machine/probe.h"

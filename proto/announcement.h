@@ -25,7 +25,7 @@ size_t announcement_size(const struct announcement *announcement);
 
 void announcement_pack(const struct announcement *announcement, unsigned char *out);
 
-/* Reads an announcement and copies all that it needs from `bytes`. If it fails, nothing is owned. */
+/* Reads an announcement. Copies what it needs, so `bytes` may be freed afterwards. If it fails, nothing is owned. */
 int announcement_unpack(struct announcement *announcement, const unsigned char *bytes, size_t size,
                         struct error *error);
 void announcement_fini(struct announcement *announcement);

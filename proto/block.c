@@ -9,8 +9,8 @@ size_t block_head_put(unsigned char *out, uint32_t count, unsigned streams)
     return BLOCK_HEAD_BYTES;
 }
 
-/* Returns false if an entry of the table is invalid. The sums cannot overflow, because a block has at most 2^28
- * entries. */
+/* Adds up the bytes of each stream. Returns false if an entry of the table is invalid. The sums cannot overflow,
+ * because a block has at most 2^28 entries. */
 static bool block_read_table(struct block *block)
 {
     for (uint32_t i = 0; i < block->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A block holds the output of some iterations of a loop with variable output. Such output is sent in blocks, and stored
+/* A block holds the output of some iterations of a loop with variable output. Such output is sent in blocks, and stays
  * in blocks until the run ends. Layout (PROTOCOL.md section 1):
  *
  *     u32 iterations  u32 streams  { u32 flags  u32 length of each stream } of each iteration  the bytes

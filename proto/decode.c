@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoders turn any bytes into a checked message or an error code. A decoder checks the length of its message before it
- * reads a field, and returns DECODE_OK only if all flags and fields are valid. */
+ * reads a field. It returns DECODE_OK only if all flags and fields are valid. */
 #include "proto/message.h"
 #include "proto/layout.h"
 #include "proto/record.h"
@@ -76,8 +76,9 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     return DECODE_OK;
 }
 
-/* Returns true if the deviation, and the mean of each cell, is at most SPEED_RATIO_MAX times mean_ns, by which the
- * supermaster divides. If mean_ns is 0, all cells must be empty, and deviation and swr must be 0. */
+/* The supermaster divides by mean_ns. So the deviation, and the mean of each cell, must be at most SPEED_RATIO_MAX
+ * times mean_ns. mean_ns must be 0 or at least SPEED_MEAN_MIN_NS. If it is 0, all cells must be empty, and deviation
+ * and swr must be 0. */
 static bool is_in_proportion(const struct speed *speed)
 {
     bool timed = speed->mean_ns > 0;
@@ -443,8 +444,8 @@ static enum decode_result decode_iterations_failed(struct message *message, cons
     return check_text(bytes + ITERATIONS_FAILED_BYTES, header->number);
 }
 
-/* Returns true if the values are impossible. A worker with a single thread sends THREADS only if the node has fewer
- * cores than its workers have threads. */
+/* Returns true if the values are impossible. If the node has enough cores for the threads of its workers, only workers
+ * with two or more threads send THREADS. */
 static bool threads_are_bad(const struct threads *threads)
 {
     if (threads->count == 0 || threads->max_over_mean < 1)
@@ -708,7 +709,7 @@ enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes,
         .pid = wire_get32(bytes + 20),
     };
     if (hello->protocol != PROTOCOL_VERSION)
-        /* the sender has another version, in which the remaining fields may differ, so they are not checked */
+        /* the sender has another version: the other fields may have another meaning, so they are not checked */
         return DECODE_OK;
     if (bytes[14] & ~(HELLO_FLAG_DCA | HELLO_FLAG_POD | HELLO_FLAG_LISTENS))
         return DECODE_UNKNOWN_FLAG;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoders, one for each message: PROTOCOL.md section 3. They check no limits: the caller must keep them, and the
- * decoder of the receiver checks them. */
+/* Encoders, one for each message: PROTOCOL.md section 3. They do not check limits. The caller must stay within the
+ * limits, and the decoder of the receiver checks them. */
 #include "proto/message.h"
 #include "proto/layout.h"
 #include "proto/record.h"

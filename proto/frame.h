@@ -27,8 +27,8 @@
 #define FRAME_RANKS_MAX   (1u << 20)
 #define FRAME_BEAT_MAX_MS 60000
 
-/* If a pod does not have the key of the set, it sends a greeting before TLS starts: a head of this size and a munge
- * credential. */
+/* A pod without the key of the set sends a greeting before TLS starts. The greeting consists of a head of this size and
+ * a munge credential. */
 #define FRAME_GREETING_BYTES 12
 #define FRAME_CREDENTIAL_MAX 1024
 #define FRAME_GREETING_BEGIN 'H' /* no TLS record begins with this byte, so a greeting cannot be taken for TLS */
@@ -55,7 +55,7 @@ struct frame_hello {
     uint16_t stream, protocol;
     uint32_t workers;
     uint32_t cores; /* at most FRAME_RANKS_MAX; 0 if unknown */
-    /* number of frames received, like `received` in struct frame_head, but not modulo 2^32; 0 for a new pod */
+    /* number of frames received; counted like `received` in struct frame_head, but not modulo 2^32; 0 for a new pod */
     uint64_t received;
     unsigned char token[FRAME_TOKEN_BYTES]; /* all bytes are zero for a new pod */
     char name[FRAME_NAME_BYTES];            /* at least one graphic ASCII character, padded with NULs */

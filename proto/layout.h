@@ -15,8 +15,8 @@
 #define SPEED_AT_CELLS  32
 #define SPEED_AT_LEVELS (SPEED_BYTES - HEADER_BYTES)
 
-/* The load of a REQUEST is in the last two bytes of the completion in its fixed part. completion_put() sets these bytes
- * to 0. */
+/* The fixed part of a REQUEST ends with a completion, whose last two bytes hold the load. completion_put() sets these
+ * bytes to 0. */
 #define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
 
 #define FLAG_DONE         1u

@@ -42,9 +42,9 @@
 
 /* Smallest mean_ns in a SPEED, except 0, which means that no iteration was timed individually. */
 #define SPEED_MEAN_MIN_NS 1e-3
-/* Limit in a SPEED for the deviation and for the mean of each cell, as multiples of the mean of all n times. Measured
- * values are far smaller: the deviation is at most sqrt(n) times the mean, the mean of a cell at most n times the mean,
- * and n < 2^LEVELS_MAX. */
+/* Limit for the deviation and for the mean of each cell in a SPEED, as multiples of mean_ns. Measured values stay far
+ * below this limit. If a SPEED covers n iterations, the deviation is at most sqrt(n) * mean_ns, and the mean of a cell
+ * is at most n * mean_ns. n is below 2^LEVELS_MAX. */
 #define SPEED_RATIO_MAX 1e6
 
 /* Encoded load of a core on which one process runs. */
@@ -56,8 +56,8 @@
 #define RETURNED_MAX 200
 #define TEXT_MAX     400
 #define JOB_PART_MAX (MESSAGE_MAX - JOB_BYTES)
-/* Limit for an announcement in bytes. A command line and an environment always fit: the limit of the operating system
- * for both is lower, 6 MiB on Linux. */
+/* Limit for an announcement in bytes. A command line and an environment always fit: for both together, the operating
+ * system has a lower limit, which is 6 MiB on Linux. */
 #define ANNOUNCEMENT_MAX (1u << 24)
 
 enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
@@ -110,7 +110,7 @@ enum message_type {
     MESSAGE_STORE = 0x31,
 };
 
-/* Value of `waiting` in a RECALL: the receiver must return all work that has not begun, and begin nothing more. */
+/* Value of `waiting` in a RECALL. The receiver must return all work that has not begun, and begin no more work. */
 #define RECALL_ALL UINT32_MAX
 
 /* Chunks are numbered from 1; 0 is no chunk. */
@@ -148,8 +148,8 @@ struct result {
 struct assign {
     uint32_t chunk;
     uint64_t first, count;
-    /* The chunk runs in a child process, because workers have died while they computed it. An isolated chunk is the
-     * only chunk of its message. */
+    /* Workers have died while they computed this chunk, so a child process runs it. An isolated chunk is the only chunk
+     * of its message. */
     bool isolated;
 };
 
@@ -171,8 +171,8 @@ struct threads {
     float max_over_mean;
     float cov;
     uint64_t chunks;
-    /* `cores` and `workers` of the node, and the processor time of this worker. They are 0 unless the node has fewer
-     * cores than its workers have threads. */
+    /* `cores` and `workers` describe the node; `processor_ns` is the processor time of this worker. All three are 0
+     * unless the node has fewer cores than its workers have threads. */
     uint32_t cores, workers;
     uint64_t processor_ns;
 };
@@ -181,7 +181,7 @@ struct echo {
     uint32_t id;
 };
 
-/* From a worker whose master was lost: the chunk that it is computing; `count` is 0 if there is none. */
+/* From a worker whose master was lost: the chunk that the worker is computing; `count` is 0 if there is none. */
 struct adopt {
     uint64_t first, count;
 };
@@ -206,8 +206,8 @@ struct poison {
     uint32_t deaths;
     uint32_t failures;
     uint32_t failed_by; /* rank of the worker of the latest failure; 0: there is none */
-    /* Some of the deaths are deaths of the supermaster. Then other iterations that ran at the same time are suspected,
-     * too. Not sent in messages. */
+    /* Some of the deaths are deaths of the supermaster. Iterations that ran at the same time as these are then
+     * suspected, too. Not sent in messages. */
     bool shares_blame;
 };
 
@@ -220,34 +220,34 @@ struct verified {
     uint64_t alike;
     uint64_t unverified;   /* iterations that were selected for verification, but computed only once */
     unsigned computations; /* number of times that the range was computed, 2 or 3; 0: the message names no range */
-    /* the ranks that computed the range, in the order in which they did; unused elements are 0 */
+    /* The ranks that computed the range, in chronological order. Unused elements are 0. */
     uint32_t rank[3];
     int wrong; /* index in `rank` of the rank whose result is wrong, 0 or 1; -1: unknown */
     uint64_t first, count;
 };
 
-/* Asks the receiver for work that has not begun, for `waiting` idle workers. If a master sends this message, the
- * supermaster gets the work from other masters. */
+/* Asks the receiver for work that has not begun. The work is for `waiting` idle workers. If the supermaster receives
+ * this message from a master, it gets the work from other masters. */
 struct recall {
     uint32_t waiting;
 };
 
-/* In a loop with dependencies: tells the worker of the chunk before `first` that rank `rank` computes the chunk that
+/* For loops with dependencies. Tells the worker of the chunk before `first` that rank `rank` computes the chunk that
  * begins at `first`. If `rank` is the supermaster, the message requests the boundary data for the journal. */
 struct neighbour {
     uint64_t first;
     uint32_t rank;
 };
 
-/* Boundary data for the chunk that begins at `first`; the worker of the chunk before it sends them. The payload is the
- * part of the data that begins at byte `offset`. */
+/* Boundary data that the worker of the chunk before `first` sends to the worker of the chunk that begins at `first`.
+ * The payload is the part of these data that begins at byte `offset`. */
 struct boundary {
     uint64_t first;
     uint64_t offset;
 };
 
-/* A part of an announcement, which has `all` bytes. The part begins at byte `offset`; its bytes are message.records,
- * and their number is message.record_count. */
+/* A part of an announcement. The whole announcement has `all` bytes, and this part begins at byte `offset`. The bytes
+ * of the part are message.records, and their number is message.record_count. */
 struct job_part {
     uint32_t offset, all;
 };
@@ -273,7 +273,7 @@ struct report_head {
 };
 
 struct refill_head {
-    /* `begun`: the refill is empty, and no master has work that can be recalled for the receiver */
+    /* `begun`: the refill is empty, and no master has work that the supermaster could recall for the receiver */
     bool more, empty, begun;
 };
 
@@ -283,7 +283,7 @@ struct fatal {
     unsigned length;
 };
 
-/* The job number in messages of a run that is not in a set. */
+/* Job number in the messages of a run outside a set. */
 #define FIRST_JOB 1u
 
 enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
@@ -296,7 +296,8 @@ struct message {
     bool has_failed; /* in REQUEST and RESULT: the kernel reports all iterations of the payload as failed */
     const unsigned char *records; /* body of a SPEED, bytes of a JOB, or encoded records; borrowed */
     unsigned record_count;
-    uint32_t job; /* job number; only the decoder sets it: the encoder gets the number as an argument */
+    /* job number; only the decoder sets this member, and the encoder gets the job number as an argument */
+    uint32_t job;
     union {
         struct speed_head speed;
         struct request request;
@@ -346,8 +347,8 @@ size_t message_fixed_size(const struct message *message);
  * that size. */
 size_t message_encode(const struct message *message, uint32_t job, unsigned char *out);
 
-/* Encodes all of the message except an inline payload, which the caller has already placed at the end. Returns the
- * number of bytes before the payload. */
+/* Encodes the message without its inline payload. The caller must have placed that payload at the end already. Returns
+ * the number of bytes before the payload. */
 size_t message_encode_fixed(const struct message *message, uint32_t job, unsigned char *out);
 
 /* If the result is DECODE_OK, the records and the inline payload of the message are borrowed from `bytes`. */

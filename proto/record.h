@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of fixed size at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the body of
- * SPEED. They are encoded and decoded in place, so that struct message stays small and needs no memory of its own. */
+/* Records of fixed size: those at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the body
+ * of SPEED. They are encoded and decoded in place. So struct message stays small and needs no memory of its own. */
 #pragma once
 
 #include "proto/message.h"
@@ -51,14 +51,14 @@ struct speed {
     uint32_t worker;
     uint64_t round_trip_ns;
     double mean_ns, deviation_ns;
-    /* shortest divided by longest of the times of the first five iterations; 0 if fewer than two were timed */
+    /* shortest time divided by longest time, among the first five iterations; 0 if fewer than two were timed */
     double swr;
     struct speed_cell cells[SPEED_CELLS];
     unsigned levels;
     uint64_t elapsed_ns[LEVELS_MAX]; /* [k]: time of the first 2^k probe iterations together */
 };
 
-/* Encodes completion `i` of a REQUEST. The number of its chunk is not encoded, because it follows from `i`. */
+/* Encodes completion `i` of a REQUEST. The chunk number is not encoded, because it follows from `i`. */
 void completion_put(unsigned char *records, unsigned i, const struct request *completion);
 void completion_get(const unsigned char *records, unsigned i, struct request *completion);
 void assign_record_put(unsigned char *records, unsigned i, uint64_t first, uint64_t count);

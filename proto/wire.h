@@ -77,8 +77,8 @@ static inline double wire_get_double(const unsigned char *in)
     return value;
 }
 
-/* Returns true if the number is negative, infinite or NaN: then its bits, as an integer, are above those of the largest
- * finite number. */
+/* Returns true if the number is negative, infinite or NaN. If the bits of such a number are read as an integer, the
+ * integer is above that of the largest finite number. */
 static inline bool wire_float_is_bad(const unsigned char *in)
 {
     return wire_get32(in) > 0x7f7fffff;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* `--technique auto`: simulates the loop with each technique, with the measured speeds of workers, iteration times and
- * message times, and uses the technique with the shortest predicted time. The choice is made at the beginning of the
- * loop, and again at each further time step, with the pace that the workers had until then. If iterations have effects,
- * they cannot be probed. Then the loop begins with the technique of the run specification (usually ss), and the choice
- * is made from finished chunks: first after FINISHED_FIRST iterations for each worker, then each time the number of
- * finished iterations has become FINISHED_FACTOR times as large. */
+/* `--technique auto`: simulates the loop with each technique, and uses the technique with the shortest predicted time.
+ * The simulation uses the measured speeds of workers, iteration times and message times. The choice is made at the
+ * beginning of the loop. It is made again at the beginning of each further time step, with the measured pace of the
+ * workers.
+ *
+ * Iterations that have effects cannot be probed. Then the loop begins with the technique of the run specification
+ * (usually ss), and the choice is made from finished chunks. The first choice comes after FINISHED_FIRST iterations for
+ * each worker. The next choice comes when FINISHED_FACTOR times as many iterations are finished as at the choice
+ * before. */
 #include "supermaster/choose.h"
 
 #include "common/config/run_spec.h"
@@ -134,7 +137,7 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
     };
     take_paces(supermaster, chooser->mean_s);
     take_profile(&supermaster->speeds.measured, &loop.profile);
-    /* `powers` is used as scratch memory here: the virtual powers are computed later. */
+    /* `powers` serves as scratch memory here, because the virtual powers are computed later. */
     for (unsigned w = 0; w < topology->workers; w++)
         supermaster->speeds.powers[w] = supermaster->statistics[w].speed;
     choice_decide(&chooser->choice, &loop, &config->spec->technique);

@@ -20,6 +20,7 @@ struct pace {
 struct chooser {
     struct choice choice;
     struct finished_chunks finished;
-    double *mean_s; /* [workers] mean time of an iteration, as the simulation uses it; owned, like `paces` */
+    /* [workers] mean time of an iteration for each worker, as the simulation uses it; owned, like `paces` */
+    double *mean_s;
     struct pace *paces;
 };

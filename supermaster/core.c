@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The supermaster: its invariants, the end of a run, and its step function. A step handles one event and then applies
- * the standing rules, which are about the next time step, losses, the end of the loop, the journal, and leaving.
+ * the standing rules. These rules are about the next time step, losses, the end of the loop, the journal, and leaving.
  *
  * Invariant: the remaining work of the technique equals the number of free iterations in the current time step. */
 #include "supermaster/core.h"
@@ -85,8 +85,8 @@ static void check_own_service(const struct supermaster *supermaster)
     service_check(&supermaster->service);
     if (supermaster->state != SUPERMASTER_SERVING || supermaster->config.distance > 0 ||
         supermaster->service.parts_on_way > 0 || supermaster->service.out_of_memory)
-        /* While results are being stored, the service does not count their iterations, so the assertion below does not
-         * hold. */
+        /* The assertion below does not hold while results are being stored, because the service does not count the
+         * iterations of these results. */
         return;
     for (unsigned i = is_central(supermaster) ? 0 : ledger->holders - 1; i < ledger->holders; i++)
         granted += ranges_total(&ledger->granted[i]);
@@ -162,11 +162,12 @@ void supermaster_check(const struct supermaster *supermaster)
     }
 }
 
-/* The end of a run: it is complete, has failed, or was asked to stop. The supermaster sends END once, and again if a
- * drain should no longer wait for running iterations. It leaves after every rank has said GOODBYE or is lost. */
+/* The end of a run: the run is complete, has failed, or was asked to stop. The supermaster sends END once. It sends END
+ * again if a drain must no longer wait for running iterations. The supermaster leaves after every rank has said GOODBYE
+ * or is lost. */
 
-/* Returns true if a loop with dependencies ends early. Then boundary data may be on their way to workers that have
- * already left, so ranks must not wait for each other. */
+/* Returns true if a loop with dependencies ends early. Boundary data may then be on their way to workers that have
+ * already left. So ranks must not wait for each other. */
 static bool leaves_boundaries(const struct supermaster *supermaster)
 {
     return supermaster->config.distance > 0 && !ledger_is_complete(&supermaster->ledger);
@@ -183,8 +184,8 @@ static struct end make_end(const struct supermaster *supermaster)
     };
 }
 
-/* Sends END to all masters, and to the workers of the supermaster's own service. A dismissed master already has an END,
- * and gets another one only if running iterations must be abandoned now. */
+/* Sends END to all masters, and to the workers of the supermaster's own service. A dismissed master has got an END
+ * before. It gets another one only if running iterations must be abandoned now. */
 static void send_end(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -383,8 +384,8 @@ static unsigned largest_refill(const struct supermaster *supermaster)
     return most;
 }
 
-/* Makes room for one refill of each master. The first buffer has room for the largest of these refills: if actions go
- * to a sink at once, all refills use this buffer. */
+/* Makes room for one refill of each master. If actions go to a sink at once, all refills use the first buffer. So this
+ * buffer has room for the largest refill. */
 static int make_room_for_refills(struct supermaster *supermaster)
 {
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
@@ -438,7 +439,7 @@ static int supermaster_allocate(struct supermaster *supermaster)
     return make_room_for_refills(supermaster) == 0 ? supermaster_chooser_init(supermaster) : -1;
 }
 
-/* Returns more room than is needed now, so that the arrays are not copied for each pod if pods join one after the
+/* Returns more room than is needed now. Otherwise the arrays would be copied for each pod if pods join one after the
  * other. */
 static unsigned roomy(unsigned before, unsigned now)
 {
@@ -468,7 +469,7 @@ int supermaster_reserve(struct supermaster *supermaster, unsigned workers)
     return ledger_reserve(&supermaster->ledger, m + 2);
 }
 
-/* Checks the parameters of the technique with equal powers and plausible measured values. So a bad parameter ends the
+/* Checks the parameters of the technique with equal powers and plausible measured values. A bad parameter thus ends the
  * run before it begins. */
 static int supermaster_check_technique(const struct supermaster *supermaster, struct error *error)
 {
@@ -679,8 +680,8 @@ static void supermaster_receive(struct supermaster *supermaster, const struct ev
         supermaster_refuse(supermaster, "sent a message to the supermaster, which does not serve it");
 }
 
-/* Handles all deadlines. The service must hand out work only once in a step, so if it does so here, iterations that no
- * longer wait for others are handed out in the next step. */
+/* Handles all deadlines. The service must hand out work only once in a step. If service_expire() does so here,
+ * iterations that have become free are handed out only in the next step. */
 static void look_after_time(struct supermaster *supermaster)
 {
     const bool serves = service_deadline(&supermaster->service) <= supermaster->step.now_ns;
@@ -744,8 +745,8 @@ static void look_at_time_step(struct supermaster *supermaster)
         supermaster_next_step(supermaster);
 }
 
-/* Earlier runs may have given up the last iterations of a time step. Then the next time step must begin at once: all
- * workers wait, so no message would start it. */
+/* Earlier runs may have given up the last iterations of a time step. The next time step must then begin here: all
+ * workers are waiting, so no message would start it later. */
 static void begin(struct supermaster *supermaster)
 {
     supermaster_begin(supermaster, supermaster->step.now_ns);

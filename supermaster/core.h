@@ -26,7 +26,8 @@ static inline double seconds_of(uint64_t ns)
     return (double)ns / 1e9;
 }
 
-/* Numbers of masters, workers and nodes: the arrays have room for `before`, and need room for `now`. */
+/* Numbers of masters, workers and nodes for which the arrays have room (`before`) and for which they need room
+ * (`now`). */
 struct room {
     struct {
         unsigned before, now;
@@ -64,16 +65,16 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
 int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_joins_fini(struct supermaster *supermaster);
 void supermaster_receive_joined(struct supermaster *supermaster);
-/* Tells the pod whose master has rank `rank` to leave. Its workers return the iterations that have not begun and, if
- * `now` is set, abandon those that are running. A second call without `now` has no effect. */
+/* Tells the pod whose master has rank `rank` to leave. The pod's workers return the iterations that have not begun. If
+ * `now` is set, they also abandon those that are running. A second call without `now` has no effect. */
 void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now);
 /* Dismisses the pod of master `m`, because rank `rank` of this pod cannot take part for the reason `text`. Other ranks
- * get its work. If the run is ending, only records the reason. Returns false if the run cannot continue: `m` is not a
- * pod, no other worker remains, or memory runs out. */
+ * get the pod's work. If the run is ending, only records the reason. Returns false if the run cannot continue: `m` is
+ * not a pod, no other worker remains, or memory runs out. */
 bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text);
 void supermaster_note_pod_left(struct supermaster *supermaster);
-/* Returns true if master `m` has joined, but speeds of its workers are missing. Until they arrive,
- * supermaster_keep_joiners_refill() records its refill requests, and the requests are not served. */
+/* Returns true if master `m` has joined, but speeds of its workers are missing. As long as they are missing, refill
+ * requests of this master are recorded by supermaster_keep_joiners_refill() and not served. */
 static inline bool supermaster_is_joining(const struct supermaster *supermaster, unsigned m)
 {
     return supermaster->joins.open > 0 && supermaster->joins.missing[m] > 0;
@@ -91,11 +92,12 @@ void supermaster_expire_joins(struct supermaster *supermaster);
 /* --- grant.c --- */
 
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
-/* Must be called before a refill is cut. If the workers finish iterations faster than the supermaster could cut them
- * one by one, sets a minimum size for chunks. Recall balances the end of the loop. */
+/* Called from time to time before a refill is cut. Compares the rate at which the workers finish iterations with the
+ * rate at which the supermaster can cut chunks. If single iterations could not be cut fast enough, sets a minimum size
+ * for chunks. Recall compensates for the larger chunks at the end of the loop. */
 void supermaster_note_rate(struct supermaster *supermaster);
-/* Released iterations may stop being free without being granted: their late results arrive, or they are given up.
- * Subtracts these iterations from the remaining work of the technique. */
+/* Released iterations may stop being free although they are not granted: their late results arrive, or they are given
+ * up. Subtracts these iterations from the remaining work of the technique. */
 void supermaster_claim_what_was_free(struct supermaster *supermaster);
 /* Commits a range of results. Returns false if the range was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
@@ -133,7 +135,7 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 /* The deaths of earlier runs must be known before. */
 int supermaster_waits_init(struct supermaster *supermaster);
 void supermaster_waits_fini(struct supermaster *supermaster);
-/* Returns true if suspects are released one at a time. A suspect is an iteration that was running at several deaths of
+/* Returns true if suspects are released one at a time. Suspects are iterations that were running at several deaths of
  * the supermaster: see failures.c. */
 bool supermaster_holds_suspects(const struct supermaster *supermaster);
 /* supermaster_note_ended() and supermaster_note_given_up() require that `waits.open` is not NULL. `has_failed`: the
@@ -149,28 +151,29 @@ void supermaster_ask_for_point(struct supermaster *supermaster);
 void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message);
 bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour);
 void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to);
-/* Cuts the next chunk of a loop with dependencies and grants it to `holder`. If an earlier run has done the chunk, it
- * is not granted, but computed again for its boundary data. `want`: the approximate size; the technique has already
- * subtracted it from the remaining work. Returns false if nothing is free or the run has failed. */
+/* Cuts the next chunk of a loop with dependencies for `holder`. Grants the chunk, unless an earlier run has done it;
+ * then the chunk is only computed again for its boundary data. `want` is the approximate size, which the technique has
+ * already subtracted from the remaining work. Returns false if nothing is free, or if the run has failed. */
 bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
 /* --- masters.c --- */
 
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
-/* Records a range that was cut for master `m`, or for the supermaster's own service if `m` is the number of masters. If
- * another holder has the chunk before it, NEIGHBOUR messages will follow. */
+/* Records a range that was cut for master `m`. If `m` is the number of masters, the range was cut for the supermaster's
+ * own service. If the chunk before the range has another holder, NEIGHBOUR messages will follow. */
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
-/* Tells the worker before a boundary which worker has the chunk after it, by way of its master or of the supermaster's
- * own service. Returns false if no chunk ends at this boundary. */
+/* Tells the worker of the chunk before a boundary which worker has the chunk after it. The message goes by way of the
+ * first worker's master, or of the supermaster's own service. Returns false if no chunk ends at this boundary. */
 bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct neighbour *neighbour);
 
 static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
 {
     return topology_count(supermaster->config.topology, m) * supermaster->config.spec->refill_chunks;
 }
-/* Serves one parked refill request of master `m`, and returns its number of chunks, 0 if nothing is free. `place`:
- * number of chunks that were already sent to the master in this step. Messages still borrow the records of these
- * chunks. So the new records are written behind them, and the buffer must have room for both. */
+/* Serves one parked refill request of master `m`. Returns the number of chunks in the refill, or 0 if nothing is free.
+ *
+ * `place`: number of chunks that were already sent to the master in this step. Messages still borrow the records of
+ * these chunks. The new records are written after them, so the buffer must have room for all these records. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);
 
@@ -233,8 +236,9 @@ static inline bool supermaster_judges_nodes(const struct supermaster *supermaste
     return supermaster->nodes.list != NULL;
 }
 
-/* Record the outcomes of tasks: of worker `w` of the supermaster's own service, or of a worker of master `m`.
- * supermaster_note_outcome() and supermaster_note_outcome_of_master() require supermaster_judges_nodes(). */
+/* supermaster_note_outcome() records the outcomes of tasks of worker `w` of the supermaster's own service.
+ * supermaster_note_outcome_of_master() records those of a worker of master `m`. Both require
+ * supermaster_judges_nodes(). */
 void supermaster_note_outcome(struct supermaster *supermaster, unsigned w, const struct done_record *done);
 void supermaster_note_outcome_of_master(struct supermaster *supermaster, unsigned m, const struct done_record *done);
 void supermaster_note_failed_try(struct supermaster *supermaster, const struct iterations_failed *failure);
@@ -254,11 +258,11 @@ void supermaster_check_nodes(const struct supermaster *supermaster);
 int supermaster_deaths_init(struct supermaster *supermaster);
 void supermaster_deaths_fini(struct supermaster *supermaster);
 void supermaster_end_if_hopeless(struct supermaster *supermaster);
-/* If all workers have died before any of them sent its speed, counts a death against each probed iteration and returns
+/* If all workers have died before any of them sent its speed, counts one death for each probed iteration and returns
  * true. */
 bool supermaster_note_probe_deaths(struct supermaster *supermaster);
-/* Records in the journal how many workers (`more->deaths`) and child processes (`more->failures`) have died at the
- * iterations of `more`. `are_last`: these iterations are given up. */
+/* Records deaths at the iterations of `more` in the journal: those of workers (`more->deaths`) and those of child
+ * processes (`more->failures`). `are_last`: these iterations are given up. */
 void supermaster_note_deaths(struct supermaster *supermaster, const struct poison *more, bool are_last);
 void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count);
 
@@ -276,6 +280,6 @@ void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct 
 void supermaster_verified_fini(struct supermaster *supermaster);
 void supermaster_receive_verified(struct supermaster *supermaster, const struct verified *verified);
 void supermaster_take_own_verified(struct supermaster *supermaster);
-/* Like supermaster_take_own_verified(), but called if results have differed. If the job asks for it, also drops a
+/* Called instead of supermaster_take_own_verified() if results have differed. If the job asks for it, also drops a
  * worker whose results are wrong. */
 void supermaster_take_own_mismatches(struct supermaster *supermaster);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations that wait for others. The ledger holds them back: they are neither free nor granted, and the technique
- * does not count them. An iteration becomes free, as if the loop had grown, after all iterations for which it waits are
- * done without failure. If one of these has failed for good or was not run, the waiting iteration is given up, and so
- * are those that wait for it.
+/* Iterations that wait for others. The ledger holds a waiting iteration back: it is neither free nor granted, and the
+ * technique does not count it. An iteration becomes free after all iterations for which it waits are done without
+ * failure. To the technique this looks as if the loop had grown. If one of the iterations for which it waits has failed
+ * for good or was not run, the waiting iteration is given up. The iterations that wait for the given-up iteration are
+ * then given up, too.
  *
  * The journal does not record which iterations wait, because this follows from the iterations that are done or have
- * failed. A resumed run derives it again; if it retries failed iterations, the ones that wait for them wait again.
+ * failed. A resumed run derives it again. If a resumed run retries failed iterations, the iterations that wait for them
+ * wait again.
  *
  * Iterations that become free are handed out in the next step, because messages of this step may borrow records of
  * chunks. */
@@ -63,8 +65,8 @@ static void look_whether_over(struct supermaster *supermaster)
         service_note_growth(&supermaster->service, false);
 }
 
-/* Suspects are tasks that were running when the supermaster of an earlier run was lost. One of them may have killed it.
- * So they are released one at a time, and the next loss shows which one it is. */
+/* Suspects are tasks that were running when supermasters of earlier runs were lost. One of the suspects may have killed
+ * the supermaster. So they are released one at a time, and the next loss shows which of them is the cause. */
 
 bool supermaster_holds_suspects(const struct supermaster *supermaster)
 {
@@ -72,8 +74,8 @@ bool supermaster_holds_suspects(const struct supermaster *supermaster)
     return config->are_tasks && !config->spec->technique_auto && config->spec->technique.technique->may_grow;
 }
 
-/* Returns true if the iterations are suspects. Only iterations of the original loop can be suspects: those that were
- * added to a growing loop were running at no earlier loss, and are not held back. */
+/* Returns true if the iterations are suspects. If the loop grows, the added iterations are never suspects: they were
+ * not running at an earlier loss, and are not held back. */
 static bool is_suspect(const struct supermaster *supermaster, const struct poison *deaths)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -170,8 +172,8 @@ static bool is_done_well(const struct supermaster *supermaster, uint64_t iterati
            (config->done_failed == NULL || !ranges_contains(config->done_failed, iteration));
 }
 
-/* Counts for each free iteration how many others it waits for. Iterations that are done or given up keep that state,
- * even if iterations for which they waited are done again. */
+/* Counts for each free iteration for how many others it waits. An iteration that is done or given up stays so, even if
+ * iterations for which it waited are done again. */
 static void count_open(struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -268,24 +270,24 @@ void supermaster_check_waits(const struct supermaster *supermaster)
 /* A recovery point is a boundary from which a loop with dependencies can be resumed.
  *
  * The journal records which iterations are done, as in any loop. But the iterations after them also need the boundary
- * data of the chunk before, which only a worker has. So from time to time the supermaster requests the boundary data of
- * the lowest unfinished chunk, and records them. It sends a NEIGHBOUR that names the supermaster as the rank after the
- * boundary. A master forwards the NEIGHBOUR to the worker of the chunk. After the chunk is finished, a copy of the data
- * comes back in BOUNDARY messages. The run does not depend on the answer: if a worker no longer has the data, it sends
- * none, and the supermaster requests those of another chunk later.
+ * data of the chunk before, and only a worker has these data. So from time to time the supermaster requests the
+ * boundary data of the lowest unfinished chunk, and records them. It sends a NEIGHBOUR that names the supermaster as
+ * the rank after the boundary. A master forwards the NEIGHBOUR to the worker of the chunk. After the chunk is finished,
+ * a copy of the data comes back in BOUNDARY messages. The run does not depend on this answer: if a worker no longer has
+ * the data, it sends nothing, and the supermaster later requests the data of another chunk.
  *
- * The loss of a rank ends the run (losses.c), because no other rank has its boundary data. A resumed run starts at a
- * boundary whose data are in the journal and that is not after the first undone iteration. Iterations after this
- * boundary are computed again even if they are done, because others need their boundary data; their results are equal
- * and dropped (LEDGER_DUPLICATE). A chunk contains either done or undone iterations, never both. The supermaster sends
- * the boundary data to the rank that gets the chunk after the boundary. If there is no recovery point, the run starts
- * at the beginning of the loop.
+ * The loss of a rank ends the run (losses.c), because no other rank has that rank's boundary data. A resumed run starts
+ * at a boundary whose data are in the journal. This boundary is not after the first undone iteration. The iterations
+ * after the boundary are computed again even if they are done, because others need their boundary data. Their results
+ * are equal to the earlier ones and are dropped (LEDGER_DUPLICATE). A chunk contains either only done or only undone
+ * iterations. The supermaster sends the recorded boundary data to the rank that gets the chunk after the boundary. If
+ * there is no recovery point, the run starts at the beginning of the loop.
  *
  * Requests for boundary data take at most a fiftieth of the time. */
 
 #define POINT_INTERVAL_NS 200000000u
 
-/* Shortest time between two requests, as a multiple of the time that the data of the last recovery point took to
+/* The time between two requests is at least POINT_TIMES times the time that the data of the last recovery point took to
  * arrive. */
 #define POINT_TIMES 50
 
@@ -404,9 +406,9 @@ bool supermaster_is_point(const struct supermaster *supermaster, const struct ne
     return supermaster->config.point_at > 0 && supermaster->config.point_at == neighbour->first;
 }
 
-/* Returns the size of the next chunk. The `left` iterations from `first` on are all done or all undone, and the chunk
- * is their beginning. Neither the chunk nor the rest is smaller than the distance, unless `left` itself is smaller or
- * the rest is the end of the loop. */
+/* Returns the size of the next chunk, which begins at `first`. The `left` iterations from `first` on are either all
+ * done or all undone. Neither the chunk nor the remainder of `left` is smaller than `distance`. There are two
+ * exceptions: `left` itself may be smaller, and the remainder may be smaller if it is the end of the loop. */
 static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, uint64_t left, uint64_t want)
 {
     const struct range *loop = &supermaster->ledger.loop;
@@ -415,8 +417,8 @@ static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, 
     return count < left && (is_last || left - count >= least) ? count : left;
 }
 
-/* Returns the wanted size of a chunk. If several workers were lost at these iterations, the size is 1, so that the next
- * loss shows which iteration is the cause. */
+/* Returns the wanted size of a chunk. If several workers were lost at these iterations, returns 1: then the next loss
+ * shows which iteration is the cause. */
 static uint64_t careful_want(const struct supermaster *supermaster, uint64_t first, uint64_t want)
 {
     struct poison known;

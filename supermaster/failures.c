@@ -24,18 +24,19 @@ static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_
                                         bool shares_blame);
 
 /* Deaths that iterations may have caused: deaths of workers that computed them, and of child processes that ran them.
- * The services count deaths within a run. The supermaster adds the deaths of all runs of a job, and writes them to the
- * journal at once, so that a resumed run continues to count. If iterations have too many deaths, a resumed run gives
- * them up before it begins. In a loop with dependencies only the last iterations, on which no others depend, can be
- * given up; if other iterations have too many deaths, the run ends before it begins, and names them.
+ * The services count deaths within a run. The supermaster adds up the deaths of all runs of a job. It writes each death
+ * to the journal at once, so that a resumed run continues to count. If iterations have too many deaths, a resumed run
+ * gives them up before it begins. In a loop with dependencies only the last iterations can be given up, because no
+ * others depend on them. If other iterations of such a loop have too many deaths, the run ends before it begins, and
+ * names these iterations.
  *
- * If the supermaster dies, a task may have killed it, and `hdss run` records a death of each task that was running
+ * If the supermaster dies, a task may have killed it. `hdss run` then records a death of each task that was running
  * (deploy/cli/restarts.h). These *suspects* share the blame. Suspects that were running at two such deaths are released
  * one at a time (dependencies.c), so that a third death shows which of them is the cause.
  *
  * Workers that run the kernel in their own process may die at a probed iteration. All workers probe the same
  * iterations. So if one worker survives, the probe was not the cause. If no worker survives, each probed iteration gets
- * one more death, whatever the number of workers. A resumed run does not probe, and finds the guilty iteration in the
+ * one more death, however many workers have died. A resumed run does not probe, and finds the guilty iteration in the
  * loop. In loops with dependencies such deaths are not counted. */
 
 static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first, uint64_t count)
@@ -95,7 +96,7 @@ static bool has_too_many_deaths(const struct supermaster *supermaster, const str
 {
     struct poison known = *deaths;
     if (deaths->shares_blame && !supermaster_holds_suspects(supermaster))
-        known.deaths = 0; /* the iteration never ran alone, so another iteration may have caused these deaths */
+        known.deaths = 0; /* the iteration never ran alone, so another iteration may have caused its deaths */
     return deaths_are_too_many(&known, supermaster->config.spec->retries, supermaster->config.distance > 0);
 }
 
@@ -116,8 +117,8 @@ static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t f
     return 0;
 }
 
-/* Handles deaths of earlier runs at some iterations. If the deaths are too many, and no other iterations depend on
- * these, gives these iterations up, together with the free iterations before them if those are too few for a chunk.
+/* Handles deaths of earlier runs at some iterations. The iterations are given up if the deaths are too many and no
+ * other iterations depend on them. Free iterations before them are given up, too, if they are too few for a chunk.
  * Otherwise only tells the service of the deaths. */
 static int take_over(struct supermaster *supermaster, const struct poison *deaths)
 {
@@ -127,8 +128,8 @@ static int take_over(struct supermaster *supermaster, const struct poison *death
         return supermaster_give_up_hopeless(supermaster, deaths->first - more, more + deaths->count,
                                             deaths->shares_blame);
     }
-    /* The rank that last failed at an iteration does not retry it if others can. The rank of the supermaster stands for
-     * none of the workers, so any worker may retry. */
+    /* `failed_by` is the rank that last failed at the iterations, and this rank does not retry them if others can. The
+     * rank of the supermaster is not the rank of a worker. So any worker may retry. */
     known.failed_by = known.failures > 0 ? supermaster->config.topology->supermaster : 0;
     service_warn(&supermaster->service, &known);
     return supermaster->service.out_of_memory ? -1 : 0;
@@ -216,8 +217,8 @@ void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, 
         supermaster_fail_for_memory(supermaster, "what was lost");
 }
 
-/* Failures. The services retry failed iterations. The supermaster lists failures for the report, takes given-up
- * iterations off the ledger, and warns masters of iterations that have failed at other masters. */
+/* Failures. The services retry failed iterations. The supermaster lists failures for the report and removes given-up
+ * iterations from the work of the ledger. It warns masters of iterations that have failed at other masters. */
 
 void supermaster_failures_fini(struct supermaster *supermaster)
 {
@@ -227,8 +228,8 @@ void supermaster_failures_fini(struct supermaster *supermaster)
     given_up_fini(&supermaster->given_up);
 }
 
-/* Merges the failure with the last one of the list, unless that one is printed by itself. So the list stays short even
- * if the kernel always fails. */
+/* Merges the failure with the last failure of the list, unless the last failure is printed by itself. So the list stays
+ * short even if the kernel always fails. */
 static bool merge_failure(struct failures *failures, const struct report_failure *failure)
 {
     struct report_failure *last = failures->count > FAILURES_TOLD ? &failures->list[failures->count - 1] : NULL;
@@ -303,9 +304,10 @@ static void fail_for_deaths(struct supermaster *supermaster, const struct iterat
     supermaster_fail(supermaster, failure->id, text.text);
 }
 
-/* In a loop with dependencies a worker retries a failed iteration by itself, and does not know the tries of other
- * workers and runs. The supermaster knows them, and ends the run if there were too many. For the last iterations, on
- * which no others depend, the worker decides alone. */
+/* In a loop with dependencies a worker retries a failed iteration by itself. The worker does not know how often the
+ * iteration has killed child processes of other workers, or in other runs. The supermaster knows this, and ends the run
+ * after too many deaths. The last iterations of the loop are an exception: no others depend on them, so the worker
+ * decides alone. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     char text[TEXT_MAX + 1];

@@ -21,7 +21,8 @@ void given_up_fini(struct given_up *given_up)
     *given_up = (struct given_up){0};
 }
 
-/* Finds or adds the reason, and sets `*number` to its number, or to GIVEN_UP_REASONS_MAX if there is no room. */
+/* Finds the reason in the list, or adds it. Sets `*number` to the number of the reason. If the list has no room, sets
+ * `*number` to GIVEN_UP_REASONS_MAX. */
 static int number_of_reason(struct given_up *given_up, const char *reason, unsigned *number)
 {
     const size_t count = given_up->reason_count;

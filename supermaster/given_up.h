@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The iterations of a job that are given up, with the reasons, in the order in which they were given up.
+/* The given-up iterations of a job, with the reasons, in the order in which they were given up.
  *
  * The place of an iteration is the number of iterations that were given up before it. The place stays the same while
- * the list grows; only the last range of the list may grow, at its end. Memory is bounded: ranges after the first
- * GIVEN_UP_RANGES_MAX are not listed, and reasons after the first GIVEN_UP_REASONS_MAX different ones are not
- * stored. */
+ * the list grows. Only the last range of the list may grow, at its end. Limits bound the memory: after
+ * GIVEN_UP_RANGES_MAX ranges no further ranges are listed, and after GIVEN_UP_REASONS_MAX different reasons no further
+ * reasons are stored. */
 #pragma once
 
 #include "common/machine/topology.h"
@@ -39,8 +39,8 @@ void given_up_fini(struct given_up *given_up);
 /* Adds iterations, which must not be in the list yet. Copies the reason. */
 int given_up_add(struct given_up *given_up, const struct range *range, unsigned rank, const char *reason);
 
-/* Describes the iteration at `place`, and the iterations after it in the same range. Returns false if the list is
- * shorter. */
+/* Describes the iteration at `place`, and the iterations after it in the same range. Returns false if the list has no
+ * such place. */
 bool given_up_tell(const struct given_up *given_up, const struct topology *topology, uint64_t place,
                    struct failure_figures *figures);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cuts chunks and commits results. The technique decides how many iterations a chunk has (some techniques also decide
- * which ones); the ledger knows which iterations are free in the current time step. This file also has the code for
- * loops that grow, and for the journal. */
+/* Cuts chunks and commits results. The technique decides how many iterations a chunk has. Some techniques also decide
+ * which iterations these are. The ledger knows which iterations are free in the current time step. This file also has
+ * the code for loops that grow, and for the journal. */
 #include "supermaster/core.h"
 
 #include "common/metrics/report.h"
@@ -17,9 +17,9 @@
 /* Some techniques also choose the iterations: see struct technique_places.
  *
  * When such a technique lays out its parts, it numbers the free iterations in ascending order. These numbers are
- * *places*. The supermaster keeps a list of the ranges that were free at that time, to translate places into
- * iterations. If iterations come back, or some have been done out of turn, the technique lays out its parts again over
- * the iterations that are free then. So every place of a chunk is a free iteration. */
+ * *places*. The supermaster keeps a list of the ranges that were free at that time. With this list it translates places
+ * into iterations. If iterations are returned, or if iterations were done out of turn, the technique lays out its parts
+ * again over the iterations that are free then. So every place of a chunk is a free iteration. */
 
 void supermaster_places_fini(struct supermaster *supermaster)
 {
@@ -64,9 +64,9 @@ static struct range find_place(const struct supermaster *supermaster, uint64_t p
     return (struct range){list[low].range.first + offset, want < left ? want : left};
 }
 
-/* Grants the iterations that the technique has placed for worker `w`. If these `want` iterations are not contiguous,
- * grants only their first contiguous part, and returns the others to the technique. Returns false if `want` is 0, or if
- * memory runs out, which also fails the run. */
+/* Grants the `want` iterations that the technique has placed for worker `w`. If they are not contiguous, grants only
+ * their first contiguous part, and returns the others to the technique. Returns false if `want` is 0. Also returns
+ * false if memory runs out; then the run fails. */
 static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want,
                                    struct range *range)
 {
@@ -88,11 +88,12 @@ static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned hol
 }
 
 /* Time steps run one after the other over one ledger. The ledger grants the lowest free iterations first, and the
- * technique never cuts more than the free iterations of the current step, so no chunk belongs to a later step. After
- * all iterations of a step are done or given up, the technique starts again with what it has learned, and waiting
- * workers get work. */
+ * technique never cuts more iterations than are free in the current step. So no chunk contains iterations of a later
+ * step. A step is over when all its iterations are done or given up. Then the technique starts again with what it has
+ * learned, and waiting workers get work. */
 
-/* If the product of workers and time steps is larger, the share of each worker in each step is not recorded. */
+/* If the product of workers and time steps exceeds this limit, the share of each worker in each step is not
+ * recorded. */
 #define SHARES_MAX (1u << 22)
 
 static uint64_t end_of_step(const struct supermaster *supermaster, uint64_t step)
@@ -139,7 +140,7 @@ int supermaster_steps_init(struct supermaster *supermaster)
     const uint64_t given_up = ranges_total(&supermaster->ledger.failed);
     const uint64_t over = supermaster->ledger.done + given_up;
     steps->number = over / steps->step_iterations;
-    /* If an earlier run has ended a step and given up iterations of it, the run starts in that step, so that
+    /* An earlier run may have ended a step and given up iterations of it. This run then starts in that step, and
      * supermaster_next_step() decides whether another step may follow. */
     if (given_up > 0 && over % steps->step_iterations == 0)
         steps->number--;
@@ -195,8 +196,8 @@ static void end_step(struct supermaster *supermaster)
     steps->began_ns = NEVER;
 }
 
-/* Begins the next time step. The iterations of the finished step are journalled before, because workers may read its
- * results from the disk. */
+/* Begins the next time step. The journal first gets the iterations of the finished step, because workers may read the
+ * results of that step from the disk. */
 static void begin_step(struct supermaster *supermaster)
 {
     struct error error;
@@ -228,10 +229,10 @@ void supermaster_next_step(struct supermaster *supermaster)
 }
 
 /* Loops that grow: the list of their iterations is still being written. The supermaster checks the list periodically,
- * or when it is told that the list has grown. New iterations are free, and waiting workers get them. The loop is
- * complete only after the list is complete: until then workers without work wait, as between two time steps. Work that
- * has not begun is still recalled for them. Chunks are copied only if their lease has expired, because more iterations
- * may come. */
+ * or after it was told that the list has grown. New iterations are free, and waiting workers get them. The loop is
+ * complete only after the list is complete. Until then workers without work wait, as between two time steps, and work
+ * that has not begun is still recalled for them. More iterations may come, so chunks are copied only if their lease has
+ * expired. */
 
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster)
 {
@@ -280,9 +281,9 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     supermaster_recheck(supermaster);
 }
 
-/* Committed ranges are journalled in groups, so that the cost for a chunk is only an entry in a list. If the run is
- * killed, ranges that are not recorded yet are computed again. If iterations have effects, they must not be repeated,
- * so each step records the ranges that it commits. */
+/* Committed ranges are written to the journal in groups. So a chunk costs only an entry in a list. If the run is
+ * killed, ranges that are not in the journal yet are computed again. Iterations that have effects must not be repeated.
+ * In a loop with such iterations, each step writes the ranges that it has committed. */
 
 #define RECORD_INTERVAL_NS 50000000u
 
@@ -315,7 +316,7 @@ static void supermaster_record(struct supermaster *supermaster, const struct don
     record->digest += done->digest;
 }
 
-/* The JOURNAL action borrows the ranges of the group until the end of the step. So nothing more may be committed in
+/* The JOURNAL action borrows the ranges of the group until the end of the step. So no more ranges may be committed in
  * this step. */
 static void write_group(struct supermaster *supermaster)
 {
@@ -382,8 +383,8 @@ static __attribute__((noinline)) void trace_cut(const struct supermaster *superm
     trace_note(trace);
 }
 
-/* Time in ns that the supermaster takes for a chunk. Cutting and sending take 34 ns (tests/bench/supermaster_steps.c);
- * the rest is for other messages and slower cores. */
+/* Time in ns that the supermaster takes for a chunk. Cutting and sending take 34 ns (measured by
+ * tests/bench/supermaster_steps.c). The rest is for other messages and slower cores. */
 #define CHUNK_NS 60.0
 
 void supermaster_note_rate(struct supermaster *supermaster)
@@ -476,8 +477,8 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
             supermaster_note_ended(supermaster, done->first, done->count, done->has_failed);
         break;
     case LEDGER_DUPLICATE:
-        /* If nothing was lost in this run, the duplicate is of an iteration that an earlier run has done, and it is not
-         * counted. */
+        /* If this run has lost no rank, an earlier run has done the iterations of this duplicate. Such a duplicate is
+         * not counted. */
         supermaster->losses.duplicates += supermaster->losses.count > 0;
         break;
     case LEDGER_MISMATCH: return false;

@@ -55,8 +55,8 @@ static size_t items_up_to(const struct granted_index *index, uint64_t first)
     return low;
 }
 
-/* Adds a grant to the index. If the index is full, discards it, because it also contains grants that have ended;
- * find_holder() builds a new one when it needs it. */
+/* Adds a grant to the index. A full index is discarded instead, because it also contains grants that have ended.
+ * find_holder() builds a new index when it needs one. */
 static __attribute__((noinline, cold)) void add_to_index(struct granted_index *index, unsigned holder, uint64_t first)
 {
     if (index->count == index->capacity) {
@@ -79,8 +79,8 @@ static inline void note_granted(struct ledger *ledger, unsigned holder, uint64_t
         add_to_index(&ledger->index, holder, first);
 }
 
-/* Returns the probable holder of the iteration: the holder of the last grant that begins at the iteration or before
- * it. */
+/* Returns the probable holder of the iteration: the holder of the last grant that does not begin after the
+ * iteration. */
 static unsigned find_holder(struct ledger *ledger, uint64_t iteration)
 {
     const struct granted_index *index = &ledger->index;
@@ -290,8 +290,8 @@ static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t fi
     return count <= ranges_total(granted) && ranges_covers(granted, first, count);
 }
 
-/* Commits a range that its sender no longer holds: parts of it may be free again or granted to others. An iteration is
- * in only one set, so the search ends as soon as all iterations of the range are found. */
+/* Commits a range that the sender does not hold entirely: parts of the range may be free again or granted to others. An
+ * iteration is in only one set. So the search ends as soon as all iterations of the range are found. */
 static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t count)
 {
     if (ledger->holders > HOLDERS_FEW) {
@@ -325,8 +325,8 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
     return free > 0 ? LEDGER_GIVEN_BACK : LEDGER_COMMITTED;
 }
 
-/* Commits the range and returns true if it is the beginning of the first range that the holder has. This is the common
- * case, and needs no search. */
+/* Commits the range if it is the beginning of the holder's first range, and then returns true. This is the common case,
+ * and needs no search. */
 static bool commit_oldest(struct ranges *granted, uint64_t first, uint64_t count)
 {
     struct range range;

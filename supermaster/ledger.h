@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The ledger: every iteration of the loop is in exactly one state: free, granted (to one holder), done, failed (given
- * up), or held back because it waits for others (see dependencies.c).
+/* The ledger: each iteration of the loop is in exactly one state. It is free, granted (to one holder), done, failed
+ * (given up), or held back because it waits for others (see dependencies.c).
  *
- * A technique decides how many iterations are granted; the ledger decides which ones. Memory is O(holders + free ranges
- * + unfinished chunks), not O(iterations): of done iterations only the number is stored. */
+ * A technique decides how many iterations are granted, and the ledger decides which ones. Memory is O(holders + free
+ * ranges + unfinished chunks), not O(iterations): for done iterations only their number is stored. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -28,8 +28,8 @@ struct ledger {
     uint64_t held;
     struct ranges *granted;
     unsigned holders, room;
-    /* Built when it is first needed: there are many holders, and a result comes from a rank that no longer holds its
-     * iterations. */
+    /* Built only if it is needed, that is, if there are many holders and a result comes from a rank that no longer
+     * holds the iterations. */
     struct granted_index index;
     uint64_t done;
     uint64_t duplicates;
@@ -38,10 +38,10 @@ struct ledger {
 
 enum ledger_commit {
     LEDGER_COMMITTED = 0,
-    /* like LEDGER_COMMITTED, but a part was free, because its holder had returned it or was lost */
+    /* like LEDGER_COMMITTED, but a part of the range was free again: its holder had returned it or was lost */
     LEDGER_GIVEN_BACK = 1,
-    LEDGER_DUPLICATE = 2, /* all of the range was done before; nothing has changed except `duplicates` */
-    /* a part of the range is done, outside the loop, or was never granted; nothing has changed */
+    LEDGER_DUPLICATE = 2, /* the whole range was done before; only `duplicates` has changed */
+    /* a part of the range is already done, is outside the loop, or was never granted; nothing has changed */
     LEDGER_MISMATCH = 3,
 };
 
@@ -53,8 +53,8 @@ int ledger_reserve(struct ledger *ledger, unsigned holders);
 /* Inserts a holder before the last one. ledger_reserve() must have made room for it. */
 void ledger_add_holder(struct ledger *ledger);
 
-/* Marks the iterations that an earlier run has done as done. Must be called before any grant. `digest`: the digest of
- * the results of `done`. */
+/* Marks all iterations of `done` as done, because an earlier run has done them. Must be called before any grant.
+ * `digest`: the digest of their results. */
 int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t digest);
 
 /* Sets the number of iterations, which must not become smaller. New iterations are free. Returns -1 if memory runs out;
@@ -79,8 +79,8 @@ int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_
 
 int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
 
-/* Gives up those iterations of the range that are neither done nor failed, whichever holder has them, and adds them to
- * `given_up`. If memory runs out, returns -1; the iterations that it has added to `given_up` before are given up. */
+/* Gives up those iterations of the range that are neither done nor failed, whichever holder has them. Adds them to
+ * `given_up`. If memory runs out, returns -1; then only the iterations that were added to `given_up` are given up. */
 int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count, struct ranges *given_up);
 
 /* Takes a result from `holder`. The first result for an iteration counts, even if another holder has the iteration now.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes that are put aside because tasks fail there, and ranks that die. */
+/* Two subjects: nodes that are put aside because tasks fail there, and ranks that die. */
 #include "supermaster/core.h"
 
 #include "common/config/run_spec.h"
@@ -18,24 +18,25 @@
 #include <stdlib.h>
 
 /* A node is put aside if one task after another fails on it while tasks succeed on other nodes. Such a node may finish
- * tasks faster than any other node, and would get most of the list.
+ * tasks faster than any other node, and would then get most of the list.
  *
- * A node counts as the cause if --node-failures of its tasks failed without a success in between, while tasks on other
- * nodes worked. The comparison is with recent tasks of other nodes whose numbers lie between those of the lowest and
- * the highest failed task. The number of these that worked must be at least --node-failures, and at least nine tenths
- * of all of them. So if a stretch of tasks fails on all nodes, no node is blamed. A node is not blamed either if its
- * failed tasks may be every n-th task of the list for a small n: if nodes take turns, one node may get all of these.
+ * A node is blamed if --node-failures of its tasks have failed without a success in between, while tasks on other nodes
+ * worked. The failed tasks are compared with recent tasks of other nodes. Only tasks whose numbers lie between the
+ * lowest and the highest failed task are compared. Of these, at least --node-failures and at least nine tenths must
+ * have worked. So if a stretch of tasks fails on all nodes, no node is blamed. A node is not blamed either if its
+ * failed tasks may be every n-th task of the list for a small n: if nodes take turns, one node may get all of these
+ * tasks.
  *
- * Workers of the supermaster's own service are put aside one by one, and their work that has not begun is recalled.
- * Masters get no more refills; they hand out the work that they have, or it is recalled for idle workers. A master that
- * serves workers of several nodes cannot be treated like this, so these nodes are not judged.
+ * If a worker of the supermaster's own service is put aside, its work that has not begun is recalled. A master of a
+ * node that is put aside gets no more refills. The master hands out the work that it has, or that work is recalled for
+ * idle workers. If a master serves workers of several nodes, this is not possible, so these nodes are not judged.
  *
  * Failed tasks stay failed. If all workers on other nodes are lost, the nodes that were put aside get work again. */
 
 #define NO_NODE UINT_MAX
 
-/* If every n-th task fails, no node is to blame. This is recognised for n up to PERIOD_MAX. PERIOD_MAX must not be
- * above 64, because sets of remainders are words of 64 bits. */
+/* If every n-th task fails, no node is blamed. This is recognised for n up to PERIOD_MAX. PERIOD_MAX must be at most
+ * 64, because a set of remainders is a word of 64 bits. */
 #define PERIOD_MAX 16
 
 static void find_nodes_of_masters(struct supermaster *supermaster)
@@ -116,8 +117,8 @@ static void look_beside(const struct nodes *nodes, unsigned node, struct report_
     }
 }
 
-/* Returns true if the failed tasks may be periodic: for some period, no failed task has the same remainder as a task
- * that worked. */
+/* Returns true if the node's failed tasks may be periodic. This is so if there is a period for which no failed task has
+ * the same remainder as a task that worked on another node. */
 static bool may_be_periodic(const struct nodes *nodes, unsigned node)
 {
     const struct judged_node *failing = &nodes->list[node];
@@ -152,8 +153,8 @@ static void note_failed(struct judged_node *node, uint64_t task)
     node->latest[node->failed++ % STREAK_KEPT] = task;
 }
 
-/* Records the outcomes of tasks. If a node has enough failures, its further failures are not recorded, because they
- * would displace the tasks of other nodes. */
+/* Records the outcomes of tasks. After a node has enough failures, its further failures are not added to the recent
+ * outcomes, because they would displace the tasks of other nodes. */
 static void note_outcome(struct supermaster *supermaster, unsigned n, const struct done_record *done)
 {
     struct nodes *nodes = &supermaster->nodes;
@@ -257,7 +258,7 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
     const struct topology *topology = supermaster->config.topology;
     struct nodes *nodes = &supermaster->nodes;
     nodes->list[node].is_aside = false;
-    /* no other node remains with which this node could be compared, so it is not judged again */
+    /* no other node remains for a comparison with this node, so this node is not judged again */
     nodes->list[node].is_mixed = true;
     nodes->aside--;
     nodes->events[nodes->event_count++] = (struct report_aside){.node = node, .is_back = true};
@@ -322,16 +323,16 @@ void supermaster_check_nodes(const struct supermaster *supermaster)
 }
 
 /* Ranks that die. A master hands the chunks of a lost worker to its other workers, and reports the loss. If a master
- * dies, its workers contact the supermaster, which then serves them as in the central topology. Iterations that the
- * master had not reported are free again.
+ * dies, its workers contact the supermaster, which then serves them as in the central topology. The iterations that the
+ * dead master had not reported are free again.
  *
  * In a loop with dependencies a worker has boundary data that others need, and a master knows which of its chunks are
- * adjacent. So the loss of a rank that was given chunks ends the run, which can be resumed from its recovery point
+ * adjacent. So if a rank that was given chunks is lost, the run ends. It can be resumed from its recovery point
  * (dependencies.c).
  *
- * All events that may free work, or after which no worker may remain, set `serve_due`; the standing rules then check
- * this once, at the end of the step. Messages of a master that has left are ignored, because other ranks may compute
- * the iterations in them. */
+ * `serve_due` is set by all events that may free work, and by all events after which possibly no worker remains. The
+ * standing rules then handle both cases once, at the end of the step. Messages of a master that has left are ignored,
+ * because other ranks may already compute the iterations in them. */
 
 int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -405,8 +406,8 @@ static void end_loop(struct supermaster *supermaster, unsigned rank)
     supermaster_fail(supermaster, topology->supermaster, text.text);
 }
 
-/* Returns true if the loss ends the run: the rank or its master was given chunks. In a set a rank may have been lost
- * before the job began; such a loss is harmless. */
+/* Returns true if the loss ends the run. This is so if the rank, or its master, was given chunks. In a set a rank may
+ * have been lost before the job began. Such a loss is harmless. */
 static bool is_fatal(const struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -460,7 +461,7 @@ static void strike_worker(struct supermaster *supermaster, unsigned w, bool is_l
 static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
-    /* An orphan is not late but lost: nothing was heard from it since its master was lost. */
+    /* An orphan counts as lost, not as late: since the loss of its master the supermaster has heard nothing from it. */
     bool is_late = supermaster->state >= SUPERMASTER_ENDING && ledger_is_complete(&supermaster->ledger) &&
                    !supermaster->config.is_patient && losses->worker[w] != WORKER_IS_ORPHAN;
     if (losses->worker[w] == WORKER_IS_LOST)
@@ -470,7 +471,8 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
               supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
 }
 
-/* A worker of a master, or an orphan, may end while the run is ending. Then it is not lost: it has only left. */
+/* A worker of a master, or an orphan, may end while the run is ending. The worker then counts as having left, not as
+ * lost. */
 static void lose_worker(struct supermaster *supermaster, unsigned w)
 {
     struct losses *losses = &supermaster->losses;
@@ -542,7 +544,8 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
     note_loss(supermaster, topology->master_rank[m], 0, false);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
-        /* If master and worker are one process, note_loss() has already counted its loss. */
+        /* If the master and this worker are one process, note_loss() above has already counted the loss of this
+         * process. */
         if (topology->worker_rank[w] == topology->master_rank[m]) {
             if (losses->worker[w] != WORKER_IS_LOST)
                 strike_worker(supermaster, w, false);
@@ -638,8 +641,8 @@ void supermaster_take_own_counts(struct supermaster *supermaster)
     supermaster_count_recalls(supermaster, &counts);
 }
 
-/* Handles news of the supermaster's own service. In the central topology the service hands out requeued work again.
- * With masters, requeued work becomes free instead, because most workers belong to masters. */
+/* Handles news of the supermaster's own service. In the central topology the service itself hands out requeued work. If
+ * there are masters, requeued work becomes free instead, because most workers belong to masters. */
 static void take_news(struct supermaster *supermaster, unsigned news)
 {
     const unsigned masters = supermaster->config.topology->masters;
@@ -680,7 +683,7 @@ static bool nobody_is_left(const struct supermaster *supermaster)
 }
 
 /* Serves the parked refill requests of master `m`. If actions do not go to a sink at once, the records of all these
- * refills are needed at the same time, so the buffer must have room for all of them. */
+ * refills must exist at the same time. Then the buffer needs room for all of them. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
 {
     size_t most = (size_t)supermaster->refilling.parked[m] * supermaster_refill_size(supermaster, m) + 1;

@@ -10,10 +10,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Recall between masters. If a master has idle workers and can recall nothing among its own workers, it asks for work
- * that other workers have not begun. The supermaster asks the master with the most work per worker to return some. The
- * returned iterations are free again, and the technique cuts them for the waiting master. If the work of a master has
- * all begun, that master is not asked again until it gets more. */
+/* Recall between masters. A master with idle workers first recalls work from its own workers. If there is nothing to
+ * recall, it asks the supermaster for work that workers of other masters have not begun. The supermaster tells the
+ * master that has the most work per worker to return some. The returned iterations are free again, and the technique
+ * cuts them for the waiting master. If all work of a master has begun, the supermaster does not ask that master again
+ * until it gets more work. */
 
 int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -93,7 +94,7 @@ static void send_recalls(struct supermaster *supermaster)
     struct recalls *recalls = &supermaster->recalls;
     unsigned wanted = 0;
     if (recalls->has_no_giver)
-        /* without this check each request at the end of a loop with a thousand masters would search all of them */
+        /* without this check, each request at the end of a loop would search all masters, perhaps a thousand */
         return;
     for (unsigned m = 0; m < topology->masters && recalls->masters_waiting > recalls->open; m++) {
         wanted += recalls->waiting[m] > 0;
@@ -169,8 +170,8 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
     return 0;
 }
 
-/* Serves the waiting masters. The master that has returned the work comes last: its own idle workers may be unable to
- * compute that work, and would otherwise get it again and again. */
+/* Serves the waiting masters. The master that has returned the work (`giver`) comes last: its own idle workers may be
+ * unable to compute that work, and the work would go back and forth without end. */
 static void serve_waiting(struct supermaster *supermaster, unsigned giver)
 {
     const unsigned masters = supermaster->config.topology->masters;
@@ -190,13 +191,13 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
 {
     struct recalls *recalls = &supermaster->recalls;
     if (supermaster->losses.dismissed[m])
-        return; /* the answer is late; after the master has left, all iterations that it has are released */
+        return; /* the answer of a dismissed master is late; after it has left, all its iterations are released */
     if (!recalls->was_asked[m]) {
         supermaster_refuse(supermaster, "returns work that was not recalled");
         return;
     }
-    /* A RETURNED may also come after the RECALL was answered, with the work of workers that were in a long iteration.
-     * Only an answer to an open RECALL is counted here. */
+    /* A RETURNED may also come after the RECALL was answered: it has the work of workers that were in a long iteration.
+     * Only the answer to an open RECALL changes the number of open RECALLs. */
     recalls->open -= recalls->state[m] >= RECALL_SENT;
     recalls->has_no_giver = false;
     recalls->state[m] =
@@ -216,17 +217,19 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
         tell_all_has_begun(supermaster, i);
 }
 
-/* Masters whose workers all hang. A master gives overdue chunks to another of its workers; if it has no other, the
- * other masters wait in vain at the end of the loop. Then the supermaster dismisses the silent master by an END. On END
- * a master reports what is done, declares those workers lost that do not leave, and says GOODBYE, which releases its
- * other iterations. Until GOODBYE its work is not given to other ranks, and after GOODBYE its messages are ignored, so
- * nothing is committed twice.
+/* Masters whose workers all hang. A master gives overdue chunks to another of its workers. If all its workers hang, the
+ * chunks stay undone, and the other masters wait in vain at the end of the loop. The supermaster then dismisses the
+ * silent master by an END. On END a master reports what is done. It declares those workers lost that do not leave, and
+ * says GOODBYE. GOODBYE releases the master's other iterations. Before GOODBYE these iterations are not given to other
+ * ranks. After GOODBYE the master's messages are ignored. So no iteration is committed twice.
  *
- * A worker sends results after at most a second or an iteration, and its master reports them at once. A master is
- * overdue if it has been silent for LEASE_FACTOR times the longest silence after which a master has reported (for
- * LEASE_UNKNOWN_NS if none has reported yet), and at least for LEASE_MIN_NS. If workers of the master are idle,
- * PATIENCE_NS are added. If a master reissues work, it is recovering by itself, and its time starts again. The silence
- * of a dismissed master counts as a longest silence, too, because the dismissal may have been a mistake. */
+ * A worker sends results after each iteration or, if iterations are short, at least once a second. Its master reports
+ * these results at once. So a master is overdue after a long silence. The limit is LEASE_FACTOR times the longest
+ * silence that a master has ended with a report, but at least LEASE_MIN_NS. If no master has reported yet, the limit is
+ * LEASE_UNKNOWN_NS. If workers of the silent master are idle, PATIENCE_NS are added.
+ *
+ * A master that reissues work is recovering by itself, so its silence is measured from then on. A dismissal may be a
+ * mistake. So the silence of a dismissed master also counts when the longest silence is determined. */
 
 #define PATIENCE_NS LEASE_UNKNOWN_NS
 
@@ -244,8 +247,8 @@ static void supermaster_note_report(struct supermaster *supermaster, unsigned m)
     losses->heard_ns[m] = supermaster->step.now_ns;
 }
 
-/* A master that recovers is silent for longer than others. Restarts the time of its silence, but does not count it as
- * the longest silence, because that would raise the limit for all masters. */
+/* A master that recovers is silent for longer than others. Its silence is measured from now on. The silence until now
+ * does not count as the longest silence, because that would raise the limit for all masters. */
 static void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m)
 {
     supermaster->losses.heard_ns[m] = supermaster->step.now_ns;
@@ -261,8 +264,8 @@ static unsigned workers_left(const struct supermaster *supermaster, unsigned m)
     return workers;
 }
 
-/* Returns true if a worker of master `m` waits without a chunk. A worker that hangs after it has requested a chunk
- * ahead counts as busy. */
+/* Returns true if a worker of master `m` waits without a chunk. A worker may hang after it has requested a chunk ahead.
+ * Such a worker counts as busy. */
 static bool is_idle(const struct supermaster *supermaster, unsigned m)
 {
     return supermaster->refilling.parked[m] > 0 && supermaster->refilling.busy[m] < workers_left(supermaster, m);
@@ -386,7 +389,7 @@ bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct ne
 static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     if (supermaster->state >= SUPERMASTER_ENDING)
-        /* if the run is ending, neighbours do not matter, and the boundary may be missing because memory ran out */
+        /* If the run is ending, neighbours do not matter. The boundary may be missing because memory ran out. */
         return;
     if (supermaster_is_point(supermaster, &message->neighbour)) {
         supermaster_hand_point(supermaster, &message->neighbour, supermaster->step.from);
@@ -407,8 +410,8 @@ struct master_refill {
 /* The rate changes slowly, so it is measured only at every RATE_REFILLS-th refill. */
 #define RATE_REFILLS 8
 
-/* While a chunk is cut, the power of the worker that comes POWERS_AHEAD places later is prefetched: the workers of a
- * master may be scattered in the array of powers, and no cache can hold a million of them. */
+/* While a chunk is cut, the power of a later worker is prefetched, POWERS_AHEAD places further on. The workers of a
+ * master may be scattered in the array of powers, and no cache can hold a million powers. */
 #define POWERS_AHEAD 16
 
 static bool master_refill_cut(void *context, unsigned i)
@@ -434,8 +437,8 @@ static bool master_refill_cut(void *context, unsigned i)
 }
 
 /* Returns the buffer for the records of a refill. If actions go to a sink, the records are sent before the next refill
- * is cut. So all refills then share one buffer, which stays in the caches of the core; separate buffers for a thousand
- * masters would not. */
+ * is cut. All refills then share one buffer, which stays in the caches of the core. Separate buffers for a thousand
+ * masters would not stay there. */
 static unsigned char *room_for_refill(const struct supermaster *supermaster, unsigned m, unsigned place)
 {
     if (supermaster->step.actions->sink != NULL)
@@ -476,7 +479,8 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
         supermaster_note_waiting(supermaster);
     }
-    /* The master reported its workers idle with this request; each chunk makes one of them busy again. */
+    /* With this request the master reported how many of its workers are busy. Each chunk of the refill makes one more
+     * worker busy. */
     unsigned busy = supermaster->refilling.busy[m] + chunks, workers = topology_count(topology, m);
     supermaster->refilling.busy[m] = busy < workers ? busy : workers;
     supermaster->refilling.count += chunks > 0;
@@ -568,8 +572,8 @@ static void receive_goodbye(struct supermaster *supermaster, unsigned m, const s
 
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
-    /* The master may already count as lost, because a worker has reported its end before the runtime did. Late reports
-     * are then ignored, and their iterations are computed again. */
+    /* The master may already count as lost although the runtime has not reported this, because a worker has reported
+     * the loss. Late reports of the master are then ignored, and the iterations in them are computed again. */
     if (supermaster->losses.master[m] != MASTER_SERVES)
         return;
     switch (message->type) {

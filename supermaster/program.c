@@ -73,8 +73,8 @@ static void drain_job(void *context)
     raise(SIGTERM);
 }
 
-/* Opens the control socket. If this fails, the run continues without it, unless the user has requested a port. Returns
- * an exit status. */
+/* Opens the control socket. If this fails, the run continues without the socket, except if the user has requested a
+ * port. Returns an exit status. */
 static int open_control(struct program *program)
 {
     const struct root *root = led_job_root(program->led);
@@ -157,8 +157,8 @@ static int prepare(struct program *program)
     return led_job_prepare(program->led, program->runtime, program->topology);
 }
 
-/* Shares the job with all ranks, or tells them that there is no job. If there is none, returns false, and the caller
- * must leave with `*status`. */
+/* Shares the job with all ranks, or tells them that there is no job. Returns false if there is no job; the caller must
+ * then leave with `*status`. */
 static bool share(struct program *program, int argc, char **argv, int *status)
 {
     char **words = *status == EXIT_STATUS_DONE ? led_job_words(program->led, &argc) : NULL;
@@ -183,9 +183,9 @@ static int share_and_run(struct program *program, int argc, char **argv)
     return led_job_end(program->led, status);
 }
 
-/* Returns true if the run can restart from its journal, after the loss of a rank that it needs or of all workers. A run
- * that listens for pods does not restart after the loss of all workers, because it does not launch the workers of pods
- * itself. */
+/* Returns true if the run can restart from its journal. This is possible after the loss of a rank that the run needs,
+ * and after the loss of all workers. A run that listens for pods does not restart after the loss of all workers,
+ * because it cannot launch the workers of pods. */
 static bool can_begin_again(const struct program *program)
 {
     bool keeps_journal;
@@ -193,8 +193,8 @@ static bool can_begin_again(const struct program *program)
     return led_job_is_interrupted(program->led) || (is_deserted && !led_job_root(program->led)->setup.job.listens);
 }
 
-/* Completes the files and messages of the run. This happens before MPI_Finalize(), because after SIGTERM a launcher no
- * longer answers MPI_Finalize() and kills processes that wait in it. */
+/* Completes the files and messages of the run. This must happen before MPI_Finalize(): after SIGTERM a launcher no
+ * longer answers MPI_Finalize(), and kills processes that wait in it. */
 static int finish(struct program *program, int status)
 {
     runtime_wait(program->runtime);
@@ -242,7 +242,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         status = finish(&program, share_and_run(&program, argc, argv));
         led_job_free(program.led);
         elastic_fini(&program.elastic);
-        /* must be called last, because the machine borrows the topology of the runtime */
+        /* must come after the other clean-up, because the machine borrows the topology of the runtime */
         runtime_leave(program.runtime, status);
     } else {
         led_job_free(program.led);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue of a set: see queue.h.
  *
- * Jobs are found by number in hash buckets. Jobs that may begin are in a heap, ordered by priority and number. If a job
- * of the heap has begun or was cancelled, its entry is stale, and stays until it reaches the top. The heap has room for
- * twice the number of live jobs, so only a submission allocates memory. Stale entries are removed before this room runs
- * out.
+ * Jobs are found by number in hash buckets. Jobs that may begin are in a heap, ordered by priority and number. After a
+ * job has begun or was cancelled, its entry in the heap is stale. A stale entry stays until it reaches the top. The
+ * heap has room for twice the number of live jobs, so only a submission allocates memory. Stale entries are removed
+ * before this room runs out.
  *
- * Each job has a list of its dependents, the jobs that wait for it. When a job ends, its cancelled dependents are added
- * to the list of ended jobs, which one loop processes. So there is no recursion, however long a chain of dependents
- * is. */
+ * Each job has a list of its dependents, the jobs that wait for it. When a job ends unsuccessfully, its dependents are
+ * cancelled and added to the list of ended jobs. One loop processes this list. So there is no recursion, even if a
+ * chain of dependents is long. */
 #include "supermaster/queue.h"
 
 #include "common/util/grow.h"
@@ -252,7 +252,7 @@ struct queue_job *queue_next(struct queue *queue)
         return NULL;
     const bool has_place = queue->running - queue->running_open < queue->at_once;
     struct queue_job *job = first_ready(queue);
-    /* If the first job must run alone and waits until no other runs, no other job may begin before it. */
+    /* If the first job must run alone, it waits until no other job runs. Until it has begun, no other job may begin. */
     if (!has_place && !has_to_wait(queue, job))
         job = next_open(queue);
     return has_to_wait(queue, job) ? NULL : job;
@@ -406,8 +406,8 @@ void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run)
         note_ready(queue, job);
 }
 
-/* Registers the job with the unfinished jobs of its `after`. Returns -1 if memory runs out; then some of these jobs may
- * already list it. */
+/* Registers the job with the unfinished jobs of its `after`. Returns -1 if memory runs out; then some of those jobs may
+ * already list this job. */
 static int wait_for_others(struct queue *queue, struct queue_job *job)
 {
     const struct submission *submission = &job->submission;
@@ -445,7 +445,8 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
         return NULL;
     }
     *job = (struct queue_job){.id = id, .status = -1, .submitted_s = submitted_s, .submission = *submission};
-    /* even if the submission fails, the number is not used again: dependents that name it must not get another job */
+    /* Even if the submission fails, the number is not used again. Dependents may name it, and must not wait for another
+     * job. */
     queue->newest = id;
     if (wait_for_others(queue, job) < 0) {
         free(job);
@@ -501,8 +502,8 @@ void queue_restore_end(struct queue *queue, struct queue_job *job, int status, u
     end(queue, job, state_at_end(status), status, ended_s);
 }
 
-/* Counts a lost set for a job that was running in it. Returns true if the job must be the cause, because it was running
- * alone. */
+/* Counts a lost set for a job that was running in the set. Returns true if the job must have caused the loss, because
+ * the job was running alone. */
 static bool note_loss(const struct queue *queue, struct queue_job *job)
 {
     static const char reason[] = "it has run in three sets that were lost, at last alone: it is given up";

@@ -4,17 +4,19 @@
  *     waiting --begun--> running --over--> done | failed | cancelled
  *        |                  |
  *        |                  +--over, because the set stopped it--> waiting
- *        +--cancelled, or a job of its `after` is not done--> cancelled
+ *        +--cancelled, or a job of its `after` has failed or was cancelled--> cancelled
  *
- * The next job is the one with the highest priority among the jobs that may begin; if several have it, the one with
- * the lowest number. A job may begin when all jobs of its `after` are done; if one of these fails or is cancelled, the
- * job is cancelled, too. A job that must run alone begins when no other job runs, and no other job begins before it is
- * over. While it is next and waits, no later job may begin, so that it gets its turn. Only the latest ended jobs are
- * remembered, which bounds the memory.
+ * The next job is the one with the highest priority among the jobs that may begin. If several jobs have this priority,
+ * the next job is the one with the lowest number. A job may begin after all jobs of its `after` are done. If one of
+ * these fails or is cancelled, the waiting job is cancelled, too. Only the latest ended jobs are remembered, which
+ * bounds the memory.
  *
- * Clients add items to an open job while it waits and runs, until it is complete. Until then the job does not count
- * against the limit of running jobs, because it may have nothing to do, and its items may come from another job. A job
- * that runs alone waits for open jobs, too. */
+ * A job that must run alone begins when no other job runs. Until it is over, no other job begins. If such a job is the
+ * next job but has to wait, no later job may begin, because otherwise it might never get its turn.
+ *
+ * Clients add items to an open job while it waits and runs, until the job is complete. Until it is complete, an open
+ * job does not count against the limit of running jobs: it may have nothing to do, and its items may come from another
+ * job. A job that must run alone waits for open jobs, too. */
 #pragma once
 
 #include "common/config/submission.h"
@@ -28,8 +30,7 @@
 #define QUEUE_ENDED_MAX 1000
 #define QUEUE_LIVE_MAX  1000000
 #define QUEUE_OPEN_MAX  64
-/* If a job was running in this many sets that were lost, it runs alone from then on; after another loss it is given
- * up. */
+/* A job that was running in this many lost sets runs alone from then on. After one more loss the job is given up. */
 #define QUEUE_LOSSES_ALONE 2
 #define QUEUE_ITEMS_MAX    UINT64_C(1000000000000)
 
@@ -55,12 +56,14 @@ struct queue_job {
     enum queue_state state;
     bool is_cancelled;
     bool has_run;
-    /* number of sets that were lost while the job was running (only losses after which the set was restarted at
-     * once) */
+    /* number of sets that were lost while the job was running; counts only losses after which the set restarted at
+     * once */
     unsigned losses;
-    bool is_alone;         /* the job must run alone; not in the journal, because its command line tells it */
-    int status;            /* exit status; -1: the job is not over */
-    uint32_t cancelled_by; /* the job of `after` that was not done, and so cancelled this job; 0: none */
+    /* the job must run alone; not in the journal, because it follows from the job's command line */
+    bool is_alone;
+    int status; /* exit status; -1: the job is not over */
+    /* the job of `after` that was not done, and so caused the cancellation of this job; 0: none */
+    uint32_t cancelled_by;
     int64_t submitted_s, began_s, ended_s; /* in seconds since 1970; 0: this has not happened yet */
     struct queue_figures figures;
     struct queue_items items;
@@ -115,8 +118,8 @@ void queue_init(struct queue *queue, unsigned at_once);
 void queue_fini(struct queue *queue);
 
 /* Adds a job and takes ownership of the submission. If a job of its `after` has failed or was cancelled, the new job is
- * cancelled at once. Returns NULL if the set accepts no jobs, if there are too many, or if `after` names an unknown
- * job; the caller then keeps the submission. */
+ * cancelled at once. Returns NULL if the set accepts no jobs, if there are too many jobs, or if `after` names an
+ * unknown job. If it returns NULL, the caller keeps the submission. */
 struct queue_job *queue_submit(struct queue *queue, struct submission *submission, int64_t now_s, struct error *error);
 
 struct queue_job *queue_find(const struct queue *queue, uint32_t id);
@@ -139,21 +142,21 @@ void queue_keep_alone(struct queue_job *job);
 
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
 
-/* Makes a job wait again that was about to run, or that has lost a rank that it needs. `has_run`: new value of the
+/* Makes a job wait again. The job was about to run, or it has lost a rank that it needs. `has_run`: new value of the
  * member of that name. */
 void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run);
 
-/* Ends a running job and returns true. If the set was stopped and so has drained the job, and nobody had cancelled it,
- * the job waits for the next set, and the function returns false. The next submission or end of a job may free
- * `job`. */
+/* Ends a running job and returns true. There is one exception: if the set was stopped and has therefore drained the
+ * job, and nobody had cancelled it, the job waits for the next set and the function returns false. The next submission
+ * or end of a job may free `job`. */
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s);
 
 void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures);
 
 void queue_keep_text(struct queue_job *job, enum queue_text which, const char *text);
 
-/* Cancels a waiting job. If the job is running, only marks it as cancelled, and the caller must end it. If it has
- * ended, does nothing. */
+/* Cancels a waiting job. A running job is only marked as cancelled, and the caller must end it. If the job has ended,
+ * does nothing. */
 void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s);
 
 bool queue_is_open(const struct queue_job *job);
@@ -178,8 +181,9 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
 void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s);
 
 /* Prepares the queue for a new supermaster after the previous one has ended. Jobs that were running wait, and will
- * continue. A job is cancelled if a client had asked for that, or if the job was attached to a client of the previous
- * supermaster. `after_loss`: the previous supermaster was lost, so each job that was running counts a loss. */
+ * continue. Some jobs are cancelled: those that a client had asked to cancel, and those that were attached to a client
+ * of the previous supermaster. `after_loss`: the previous supermaster was lost, so each job that was running counts a
+ * loss. */
 void queue_restart(struct queue *queue, bool after_loss, int64_t now_s);
 
 void queue_check(const struct queue *queue);

@@ -139,7 +139,8 @@ static double presence_s(const struct supermaster *supermaster, const struct wor
 }
 
 /* Returns when the worker finished, in seconds after the first chunk of the run. `finish_ns` counts from the first
- * assignment of the worker's master. If the master has joined during the run, the time until it joined is added. */
+ * assignment of the worker's master. If that master has joined during the run, the time from the first chunk until it
+ * joined is added. */
 static double finish_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
     const bool joined_later = statistics->finish_ns > 0 && statistics->joined_ns > supermaster->cut.first_ns;
@@ -177,8 +178,9 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
     };
 }
 
-/* `auto` gives measured values to techniques as if the user had given them. Moves them to the measured values of the
- * report. Parameters that are never measured, such as those of a plug-in, stay given. */
+/* `auto` gives measured values to techniques as if the user had given them. This function lists these values as
+ * measured ones in the report. Some parameters are never measured, such as those of a plug-in; their values remain
+ * given ones. */
 static void tell_values_of_choice(struct report *report)
 {
     struct sched_spec *spec = &report->technique;
@@ -216,8 +218,7 @@ static enum report_outcome outcome(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.failed) > 0 ? REPORT_TASKS_FAILED : REPORT_DONE;
 }
 
-/* Counts each pod as lost or as left, not both: a pod whose workers have died is asked to leave, and may be lost before
- * it leaves. */
+/* A pod whose workers have died is told to leave, and may be lost before it leaves. Such a pod counts only as lost. */
 static struct report_pods count_pods(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;

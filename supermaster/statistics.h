@@ -5,6 +5,6 @@
 #include "common/metrics/report.h"
 #include "supermaster/supermaster.h"
 
-/* Fills in the report, except for the kernel, the times of day and the output, which the program adds. `rows` must have
- * room for all workers; the report borrows it. */
+/* Fills in the report, except for the kernel, the times of day and the output. The program adds these. `rows` must have
+ * room for all workers, and the report borrows it. */
 void supermaster_fill_report(const struct supermaster *supermaster, struct report *report, struct report_worker *rows);

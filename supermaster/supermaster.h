@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The supermaster: turns speeds into virtual powers, cuts chunks with the technique, keeps the ledger, and ends the
- * run. In the central topology (no masters) it serves the workers itself, with the same code as a master. It is a pure
- * state machine: see common/machine/machine.h. */
+ * run. In the central topology (no masters) it serves the workers itself, with the same code as a master. A pure state
+ * machine: see common/machine/machine.h. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -15,7 +15,7 @@
 #include "supermaster/given_up.h"
 #include "supermaster/ledger.h"
 
-/* GATHERING: the supermaster waits for the speeds of the workers. ENDING: it has sent END. */
+/* GATHERING: the supermaster waits for the speeds of the workers. ENDING: the supermaster has sent END. */
 enum supermaster_state { SUPERMASTER_GATHERING, SUPERMASTER_SERVING, SUPERMASTER_ENDING, SUPERMASTER_GONE };
 
 struct supermaster_config {
@@ -27,8 +27,8 @@ struct supermaster_config {
     bool is_told_of_growth;   /* EVENT_MORE announces growth; otherwise the supermaster checks for it periodically */
     uint64_t step_iterations; /* number of iterations in a time step; 0: the whole loop is one time step */
     bool steps_dependent;
-    /* Each iteration needs the results of the `distance` iterations before it, so no chunk except the last has fewer
-     * iterations. 0: iterations are independent. */
+    /* Each iteration needs the results of the `distance` iterations before it, so each chunk except the last has at
+     * least that many iterations. 0: iterations are independent. */
     uint64_t distance;
     /* size of the result of an iteration in bytes, or RECORD_VARIABLE; 0: only digests of results are kept */
     uint64_t record_bytes;
@@ -36,45 +36,50 @@ struct supermaster_config {
     bool no_isolation;
     bool is_elastic;  /* masters may join at any time, so a run without workers waits for masters */
     unsigned awaited; /* limit for the number of masters that join; 0: no limit */
-    /* at its end the run also waits for workers that hang, or that compute iterations which are already done */
+    /* before it ends, the run also waits for workers that hang, and for workers that compute iterations which are
+     * already done */
     bool is_patient;
     bool are_tasks; /* texts call the iterations tasks and count them from 1 */
-    /* The iterations that wait for others, counted from the first of the loop; NULL: none wait. There are no cycles.
-     * Requires a technique with may_grow and a loop that does not grow. Borrowed for the machine's life. */
+    /* Tells which iterations wait for which others. Iterations are counted from the first iteration of the loop. NULL:
+     * no iteration waits. There are no cycles. Requires a technique with may_grow and a loop that does not grow.
+     * Borrowed for the machine's life. */
     const struct precedence *precedence;
     /* [workers] speeds in any unit; NULL: the workers measure their speeds; borrowed during init */
     const double *speeds;
     bool probe;       /* the workers probe; must be true if `speeds` is NULL */
     bool probe_kills; /* probes run in the workers' own processes, so a probed iteration may kill a worker */
     bool journal;
-    /* each range is recorded at once, because the iterations have effects that another run would repeat */
+    /* The iterations have effects that must not be repeated, so each range is written to the journal at once. */
     bool records_at_once;
     /* Ranges that an earlier run has done; NULL: none. Borrowed until the machine has started. */
     const struct ranges *done;
     /* The part of `done` that the kernel has reported as failed; NULL: none. Borrowed during init. */
     const struct ranges *done_failed;
     uint64_t done_digest;
-    /* Deaths in earlier runs at iterations that are not in `done`; NULL: none. In each entry `deaths` counts workers,
-     * and `failures` counts child processes. Borrowed during init. */
+    /* Deaths in earlier runs at iterations that are not in `done`; NULL: none. In each entry, `deaths` is the number of
+     * workers and `failures` is the number of child processes that died. Borrowed during init. */
     const struct poison_set *deaths;
     uint64_t boundary_bytes;
-    /* The recovery point of an earlier run lies before iteration `point_at`, and `point` is the boundary data there,
-     * borrowed for the machine's life. The first undone iteration is `point_at`, or at least `distance` iterations
-     * after it. If there is no recovery point, `point_at` is 0 and `point` is NULL. */
+    /* `point` is the boundary data for the boundary before iteration `point_at`: the recovery point of an earlier run.
+     * `point` is borrowed for the machine's life. The first undone iteration is either `point_at` itself, or at least
+     * `distance` iterations after `point_at`. If there is no recovery point, `point_at` is 0 and `point` is NULL. */
     uint64_t point_at;
     const unsigned char *point;
 };
 
-/* Results of the probes, as means over the workers; 0: not measured. Before the means are taken, each time of an
- * iteration is divided by the mean of the worker that measured it, so that fast and slow workers can be combined. Only
- * `mean_s` has undivided times. */
+/* Results of the probes; 0: not measured.
+ *
+ * `mean_s` is the mean time of an iteration on each worker. The other results combine all workers. For `cov` and
+ * `cells` the times of each worker are first divided by that worker's mean, so that fast and slow workers can be
+ * combined. */
 struct measured {
     double *mean_s;
     double round_trip_s;
     double swr;
-    /* sample deviation divided by mean, for the whole loop; 0 if fewer than two iterations were timed */
+    /* sample deviation of the times of all probed iterations, divided by their mean; 0 if fewer than two were timed */
     double cov;
-    /* largest number of iterations that one worker has timed individually; all workers time the same iterations */
+    /* Number of iterations that were timed individually, on the worker with the most. All workers time the same
+     * iterations. */
     uint64_t iterations;
     struct {
         double mean;
@@ -93,11 +98,11 @@ struct gathered {
     } cells[SPEED_CELLS];
 };
 
-/* Value of `seat` for a worker that the technique does not count: the worker has left, or was absent when the technique
+/* Value of `seat` for a worker that the technique does not count. The worker has left, or was absent when the technique
  * began. */
 #define NO_SEAT UINT32_MAX
 
-/* `list` has an entry for each time step. Entries of steps that earlier runs have done are zero. */
+/* `list` has one entry for each time step. The entries of steps that earlier runs have done are zero. */
 struct timesteps {
     uint64_t step_iterations;
     uint64_t number;
@@ -109,32 +114,32 @@ struct timesteps {
     uint64_t count;
 };
 
-/* Time between two checks for growth: GROWTH_LOOK_NS while iterations are free, GROWTH_LOOK_SOON_NS while none is
- * free. */
+/* Time between two checks for growth. GROWTH_LOOK_NS applies while some iterations are free, GROWTH_LOOK_SOON_NS while
+ * none is free. */
 #define GROWTH_LOOK_NS      200000000u
 #define GROWTH_LOOK_SOON_NS 10000000u
 
 struct waits {
-    /* [count] open[i]: number of iterations for which iteration i waits, and 1 more as long as iteration i is a suspect
-     * that is not released (see supermaster_holds_suspects()); owned; NULL: no iteration waits */
+    /* [count] open[i] is the number of iterations for which iteration i waits. As long as iteration i is a suspect that
+     * is not released, open[i] is higher by 1 (see supermaster_holds_suspects()). Owned. NULL: no iteration waits. */
     uint64_t *open;
     uint64_t suspect;
-    /* [not_run_count] iterations that were given up because they waited for iterations that have failed; owned */
+    /* [not_run_count] iterations that were given up because iterations for which they waited have failed; owned */
     uint64_t *not_run;
     uint64_t not_run_count;
-    /* time at which the iterations that have become free are handed out; NEVER: there are none */
+    /* time at which iterations that have become free are handed out; NEVER: there are no such iterations */
     uint64_t serve_due_ns;
 };
 
-/* Committed ranges that are not in the journal yet. `due_ns`: time at which they must be written; NEVER: there are
- * none. */
+/* Committed ranges that are not in the journal yet. `due_ns` is the time at which they must be written; NEVER: there
+ * are no such ranges. */
 struct record {
     struct ranges ranges;
     uint64_t digest;
     uint64_t due_ns;
 };
 
-/* WORKER_IS_ALIVE is also the status of workers that left at the end of the run. */
+/* A worker that has left at the end of the run keeps the status WORKER_IS_ALIVE. */
 enum worker_status {
     WORKER_IS_ALIVE,
     WORKER_IS_LOST,
@@ -171,11 +176,11 @@ struct losses {
     uint64_t orphans_due_ns;
     bool *dismissed; /* [masters] whether the master was told to leave early; owned, like all arrays here */
     bool *was_given;
-    /* [masters] time at which the silence of the master began: its latest report or reissue, or the time at which it
-     * got work while it had none */
+    /* [masters] Time from which the silence of the master is measured. This is the time of its latest report or
+     * reissue, or the time at which it got work after it had none. */
     uint64_t *heard_ns;
-    uint64_t silence_ns; /* longest silence of a master that ended with a report or a dismissal; 0: none yet */
-    uint64_t look_ns;    /* time at which to look for overdue masters; NEVER if no worker waits */
+    uint64_t silence_ns; /* longest silence of a master so far, ended by a report or a dismissal; 0: none yet */
+    uint64_t look_ns;    /* next time to look for overdue masters; NEVER if no worker waits */
     bool late;
     bool look_again;
     bool serve_due;
@@ -187,7 +192,7 @@ struct losses {
 };
 
 struct recalls {
-    /* [masters] number of idle workers for which the master wants recalled work; owned, like the arrays below */
+    /* [masters] number of the master's idle workers for which it wants recalled work; owned, like the arrays below */
     unsigned *waiting;
     unsigned masters_waiting;
     unsigned char *state;
@@ -195,14 +200,14 @@ struct recalls {
     bool *was_asked;
     unsigned open;
     bool has_more;
-    /* the last search found no master that could return work, and since then none has got or returned any */
+    /* The last search found no master that could return work. Since then no master has got or returned work. */
     bool has_no_giver;
     uint64_t count;
-    /* number of recalled iterations, except those that the supermaster's own service has not passed on yet */
+    /* number of recalled iterations; does not count those that the supermaster's own service has yet to pass on */
     uint64_t iterations;
 };
 
-/* A rank of a pod that cannot take part, with the reason. `master`: number of the master of the pod. */
+/* A rank of a pod that cannot take part, and the reason. `master`: number of the pod's master. */
 struct unfit {
     unsigned rank, master;
     char text[TEXT_MAX + 1];
@@ -214,7 +219,7 @@ struct joins {
     unsigned *refills_kept;
     unsigned open;
     uint64_t since_ns;
-    uint64_t due_ns; /* time at which the supermaster stops waiting for missing speeds; NEVER until one has arrived */
+    uint64_t due_ns; /* time until which the supermaster waits for missing speeds; NEVER until one speed has arrived */
     struct unfit *unfit;
     unsigned unfit_count;
     size_t unfit_capacity;
@@ -230,8 +235,8 @@ struct points {
     uint64_t next;
 };
 
-/* The first FAILURES_TOLD failures are printed one by one, and FAILURES_KEPT are kept for the report. After the first
- * FAILURES_TOLD, failures of adjacent iterations at the same rank with the same text are merged into one. */
+/* The first FAILURES_TOLD failures are printed one by one. At most FAILURES_KEPT failures are kept for the report.
+ * Failures after the first FAILURES_TOLD are merged if they have the same rank and text, and adjacent iterations. */
 #define FAILURES_TOLD 20
 #define FAILURES_KEPT 1000
 
@@ -255,8 +260,8 @@ struct verifications {
     uint64_t seen;
 };
 
-/* OUTCOMES_KEPT: number of outcomes of tasks that are remembered. STREAK_KEPT: number of failed tasks that are
- * remembered for each node. */
+/* OUTCOMES_KEPT: number of outcomes of tasks that are kept. STREAK_KEPT: number of failed tasks that are kept for each
+ * node. */
 #define OUTCOMES_KEPT 256
 #define STREAK_KEPT   16
 
@@ -270,7 +275,9 @@ struct judged_node {
     uint64_t failed;
     uint64_t first, last;
     uint64_t latest[STREAK_KEPT];
-    bool is_mixed; /* a master serves this node and others together, so the node cannot be judged */
+    /* the node cannot be judged: a master serves both this node and others, or no other node remains for a
+     * comparison */
+    bool is_mixed;
     bool is_aside;
 };
 
@@ -279,7 +286,7 @@ struct nodes {
     /* [OUTCOMES_KEPT] ring; owned, like all arrays here; `list` is NULL if nodes are not judged */
     struct task_outcome *recent;
     uint64_t recent_count;
-    /* [masters] the node on which all workers of the master are; UINT_MAX: they are on several nodes */
+    /* [masters] the node of the master's workers; UINT_MAX: they are on several nodes */
     unsigned *master_node;
     unsigned *refills_kept;
     bool has_suspect;
@@ -291,7 +298,7 @@ struct nodes {
 
 struct worker_statistics {
     double speed;
-    uint64_t joined_ns, left_ns; /* times at which the worker joined and left during the run; 0: it did not */
+    uint64_t joined_ns, left_ns; /* times at which the worker joined and left; 0: it did not do so during the run */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
     struct threads threads;
     uint16_t load;
@@ -300,7 +307,7 @@ struct worker_statistics {
     struct stats_record measured;
 };
 
-/* A range that was free when the technique laid out its parts. `place`: number of free iterations before it. */
+/* A range that was free when the technique laid out its parts. `place`: number of free iterations before this range. */
 struct placed_range {
     uint64_t place;
     struct range range;
@@ -312,8 +319,8 @@ struct cutting {
     struct {
         struct placed_range *list;
         size_t count, room;
-        /* [count] list of the free ranges, ascending; empty if the technique does not choose iterations; owned, like
-         * `seat` */
+        /* [count] the free ranges in ascending order. Empty if the technique does not choose iterations. Owned, like
+         * `seat`. */
     } places;
     unsigned *seat;
     struct chooser *chooser;
@@ -324,7 +331,7 @@ struct speeds {
     unsigned missing;
     uint64_t due_ns;
     bool has_one;
-    /* workers must not probe, because workers of an earlier run died at iterations that would be probed */
+    /* workers must not probe, because workers of an earlier run have died at probed iterations */
     bool are_unprobed;
     struct gathered gathered;
     struct measured measured;
@@ -334,7 +341,7 @@ struct speeds {
 /* Refills of the masters' task pools. All arrays have an element for each master, and are owned. */
 struct refilling {
     unsigned largest;
-    /* Encoded chunks, which the messages of a step borrow. If actions go to a sink, only records[0] is used. */
+    /* Encoded chunks, borrowed by the messages of a step. If actions go to a sink, only records[0] is used. */
     unsigned char **records;
     unsigned *parked;
     unsigned *busy;
@@ -345,7 +352,7 @@ struct refilling {
 struct cut_chunks {
     uint64_t chunks;
     uint64_t least;
-    uint64_t largest; /* largest number of iterations that the last chunk of a refill had */
+    uint64_t largest; /* size of the largest chunk, in iterations; only the last chunk of each refill is considered */
     uint64_t first_ns;
 };
 
@@ -371,9 +378,10 @@ struct supermaster {
     struct running_step step;
     struct ledger ledger;
     struct cutting technique;
-    struct service service; /* in the central topology it serves all workers; otherwise the workers of lost masters */
+    /* In the central topology this service serves all workers. Otherwise it serves the workers of lost masters. */
+    struct service service;
     /* Number of holders in the ledger. In the central topology each worker is a holder. Otherwise each master is a
-     * holder, and the last holder stands for all workers of lost masters. */
+     * holder, and one more holder, the last, stands for all workers of lost masters. */
     unsigned holders;
     struct {
         unsigned masters, workers, nodes;
@@ -381,13 +389,14 @@ struct supermaster {
     uint64_t started_ns;
     struct speeds speeds;
     struct refilling refilling;
-    /* The ends of those chunks after which a chunk of another master begins, each with its master. The entry that was
-     * added last is the end of all chunks that were cut. */
+    /* For each chunk whose next chunk belongs to another master: the end of the chunk, and its master. An entry is
+     * removed after its NEIGHBOUR was passed on. The entry that was added last is the end of the chunk that was cut
+     * last. */
     struct boundary_list boundaries;
     struct cut_chunks cut;
     uint64_t last_commit_ns;
     struct record record;
-    /* deaths at undone iterations, in this run and in earlier ones; used only for the journal */
+    /* deaths at undone iterations, in this and in earlier runs; used only for the journal */
     struct poison_set deaths;
     struct timesteps steps;
     uint64_t grown_look_ns;
@@ -403,7 +412,7 @@ struct supermaster {
     struct points points;
     struct failures failures;
     struct given_up given_up;
-    struct ranges done_failed; /* iterations that this run has done and that the kernel reports as failed */
+    struct ranges done_failed; /* iterations that this run has done, but that the kernel reports as failed */
     struct verifications verifications;
     struct nodes nodes;
 };
@@ -412,15 +421,15 @@ struct supermaster {
 int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error);
 void supermaster_fini(struct supermaster *supermaster);
 
-/* Returns true if workers must not probe, because workers of an earlier run died at iterations that would be probed.
- * The workers still send a SPEED. */
+/* Returns true if workers must not probe, because workers of an earlier run have died at probed iterations. The workers
+ * send a SPEED in any case. */
 static inline bool supermaster_is_unprobed(const struct supermaster *supermaster)
 {
     return supermaster->speeds.are_unprobed;
 }
 
-/* Makes room for another master with this many workers on a node of its own. The caller may then append that master to
- * the topology; if it does, EVENT_JOINED must be the next event. Returns -1 if memory runs out; then nothing has
+/* Makes room for another master with this many workers, on a node of its own. The caller may then append that master to
+ * the topology. After that, EVENT_JOINED must be the next event. Returns -1 if memory runs out; then nothing has
  * changed. */
 int supermaster_reserve(struct supermaster *supermaster, unsigned workers);
 
@@ -429,9 +438,9 @@ const char *supermaster_state_name(const struct supermaster *supermaster);
 
 void supermaster_check(const struct supermaster *supermaster);
 
-/* supermaster_loss_count() returns the number of losses so far. supermaster_loss_text() writes a line about the i-th
- * loss: what was lost, and what happens to its work. The pairs of functions for failures and mismatches work in the
- * same way, but count at most FAILURES_TOLD + 1 and MISMATCHES_TOLD + 1. */
+/* supermaster_loss_count() returns the number of losses so far. supermaster_loss_text() writes a line about loss number
+ * `i`: what was lost, and what happens to its work. The functions for failures and for mismatches work in the same way.
+ * They count at most FAILURES_TOLD + 1 failures and MISMATCHES_TOLD + 1 mismatches. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
@@ -443,8 +452,8 @@ bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t p
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);
 void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* For pods that cannot take part, these functions tell their number so far, the rank of the master of the i-th pod, and
- * a line about the i-th pod. */
+/* These functions describe the pods that cannot take part. The first returns their number so far. The others return the
+ * rank of the master of pod number `i`, and write a line about that pod. */
 unsigned supermaster_unfit_count(const struct supermaster *supermaster);
 unsigned supermaster_unfit_rank(const struct supermaster *supermaster, unsigned i);
 void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text);
@@ -455,8 +464,8 @@ void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, s
 bool supermaster_is_deserted(const struct supermaster *supermaster);
 bool supermaster_is_interrupted(const struct supermaster *supermaster);
 
-/* Returns true if the run fails because results have differed. It does not fail if each worker with wrong results is
- * known and was dropped. */
+/* Returns true if the run fails because results have differed. The run does not fail if all workers with wrong results
+ * are known and were dropped. */
 bool supermaster_is_in_doubt(const struct supermaster *supermaster);
 
 unsigned supermaster_busy(const struct supermaster *supermaster);

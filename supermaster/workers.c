@@ -14,13 +14,13 @@
 
 static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w);
 
-/* Speeds, virtual powers and other results of the probes. All workers time the same probe iterations, the first 1, 2,
- * 4, .. of them, until the time for the probe is used up. Two workers are compared by their times for the largest
- * number of iterations that both have timed. */
+/* Speeds, virtual powers and other results of the probes. All workers probe the same iterations: they time the first 1,
+ * 2, 4, .. iterations until the time for the probe is used up. To compare two workers, their times for the largest
+ * number of iterations that both have timed are used. */
 
-/* After a speed has arrived, the supermaster waits for the missing ones for SPEED_FACTOR times the time that this speed
- * took, and at least for SPEED_PATIENCE_NS. Workers whose speeds are still missing then hang, and the others compute
- * the loop. */
+/* After a speed has arrived, the supermaster waits for the missing speeds. The wait lasts SPEED_FACTOR times as long as
+ * it took until that speed arrived, and at least SPEED_PATIENCE_NS. A worker whose speed is still missing then counts
+ * as hanging, and the others compute the loop. */
 #define SPEED_FACTOR      10
 #define SPEED_PATIENCE_NS 10000000000u
 
@@ -71,8 +71,8 @@ void supermaster_expire_speeds(struct supermaster *supermaster)
         supermaster_waive_speed(supermaster, w);
 }
 
-/* Returns true if the speed of worker `w` is no longer expected: the worker is lost, its master was dismissed, or the
- * run began without this speed. */
+/* Returns true if the speed of worker `w` is no longer expected. This is so if the worker is lost, if its master was
+ * dismissed, or if the run began without this speed. */
 static bool is_too_late(const struct supermaster *supermaster, unsigned w)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -125,13 +125,14 @@ void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
         return;
     levels->count = SPEED_WAIVED;
     supermaster->speeds.missing--;
-    /* limits the time to wait for the remaining speeds, which never arrive if their workers hang */
+    /* Sets a limit for the wait: if the remaining workers hang, their speeds never arrive. */
     if (supermaster->speeds.due_ns == NEVER)
         supermaster->speeds.due_ns =
             supermaster->step.now_ns + patience_ns(supermaster->step.now_ns - supermaster->started_ns);
 }
 
-/* Replaces missing speeds by a known one. Returns how many speeds were known, or 1 if none was. */
+/* Gives workers whose speeds are missing the speed of another worker. Returns how many speeds were known, or 1 if none
+ * was known. */
 static unsigned fill_in_missing(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers, came = 0;
@@ -171,8 +172,9 @@ static void finish_measured(struct supermaster *supermaster)
     compare_speeds(supermaster);
 }
 
-/* Returns the shortest time of an iteration divided by the longest. Workers time five iterations for this ratio if the
- * technique needs it. If no worker has timed two iterations, the loop has only one, and the ratio is 1. */
+/* Returns the shortest time of an iteration divided by the longest. If the technique needs this ratio, workers time
+ * five iterations for it. If no worker has timed two iterations, the loop has only one iteration, and the ratio is
+ * 1. */
 static double swr(const struct supermaster *supermaster)
 {
     return supermaster->config.probe && supermaster->speeds.measured.swr == 0 ? 1 : supermaster->speeds.measured.swr;
@@ -186,8 +188,8 @@ static bool counts(const struct supermaster *supermaster, unsigned w)
                         !supermaster_is_joining(supermaster, supermaster->config.topology->master_of[w]));
 }
 
-/* Says which workers get a seat in a technique that is being prepared: the workers that may be given chunks, or all
- * workers if none may. */
+/* Says which workers get a seat in a technique that is being prepared. These are the workers that may be given chunks.
+ * If no worker may be given chunks, all workers get a seat (`all`). */
 struct seating {
     const struct supermaster *supermaster;
     bool all;
@@ -273,7 +275,7 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
 }
 
 /* Prepares the technique for the rest of the loop. The rest includes iterations that are granted but not done, because
- * they may be returned. If the technique refuses this, only the powers have changed. */
+ * their holders may return them. If the technique cannot be prepared, the old state is kept, except for the powers. */
 static bool prepare_for_rest(struct supermaster *supermaster, const struct sched_spec *technique)
 {
     const struct ledger *ledger = &supermaster->ledger;
@@ -309,8 +311,8 @@ static void keep_learned(struct supermaster *supermaster)
                 sched_weight(sched, supermaster->technique.seat[w]) * sum / sched->workers;
 }
 
-/* Restarts the technique for the rest of the loop with the present workers and what it has learned. If the technique
- * refuses this, it continues unchanged, and workers without a seat share the seats of others. */
+/* Restarts the technique for the rest of the loop, with the present workers and with what the technique has learned. If
+ * the technique cannot be restarted, it continues unchanged. Then workers without a seat share the seats of others. */
 static void supermaster_recount_workers(struct supermaster *supermaster)
 {
     const struct sched_spec same = supermaster->technique.sched.spec;
@@ -342,8 +344,8 @@ void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
     supermaster->losses.serve_due = false;
 }
 
-/* Loads of the workers' cores, by which chunks are scaled with --weighting acp. The loads come in REQUESTs of workers,
- * or from the masters. A worker without a reported load is assumed to have its core for itself. */
+/* Loads of the workers' cores. With --weighting acp the sizes of chunks depend on these loads. The loads come in
+ * REQUESTs of workers, or from the masters. If a worker has reported no load, it is assumed to be alone on its core. */
 
 static double processes(uint16_t load)
 {
@@ -377,11 +379,11 @@ void supermaster_receive_loads(struct supermaster *supermaster, const struct mes
 }
 
 /* Masters that join during the run with their workers. All arrays grow at their ends, so existing ranks and indices
- * stay valid. If workers probe, a master that joins during the loop gets work after the speeds of its workers are
- * known; then the technique restarts for the rest of the loop, with all workers and what it has learned. A loop with
- * dependencies accepts no joining masters: they are told to leave at once.
+ * stay valid. If workers probe, a master that joins during the loop gets work only after the speeds of its workers are
+ * known. The technique then restarts for the rest of the loop, with all workers and with what it has learned. A loop
+ * with dependencies accepts no joining masters: they are told to leave at once.
  *
- * A pod may be unfit for a job, for example if its node lacks a file. Then the pod is told to leave, and the others
+ * A pod may be unfit for a job, for example if its node lacks a file. Such a pod is told to leave, and the other pods
  * continue. */
 
 int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room)
@@ -439,8 +441,8 @@ static void close_joining(struct supermaster *supermaster)
         supermaster->joins.due_ns = NEVER;
 }
 
-/* Notes that the speed of joined worker `w` has arrived, or that the supermaster no longer waits for it. If it was the
- * last missing speed of a master, the master then gets work. */
+/* Notes that the supermaster no longer waits for the speed of joined worker `w`: the speed has arrived, or was given
+ * up. If it was the last missing speed of a master, this master now gets work. */
 static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w)
 {
     const unsigned m = supermaster->config.topology->master_of[w];
@@ -548,7 +550,7 @@ bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned
     if (m >= topology->masters || m < topology->launched)
         return false;
     if (supermaster->losses.dismissed[m] || is_told_of(&supermaster->joins, m))
-        return true; /* another rank of the pod has given a reason before, or the pod is leaving anyway */
+        return true; /* another rank of the pod has already given a reason, or the pod is leaving anyway */
     if ((!all_end && !is_there_without(supermaster, m)) || note_unfit(supermaster, m, rank, text) < 0)
         return false;
     if (all_end)

@@ -20,8 +20,8 @@ struct address {
     uint16_t port;
 };
 
-/* Reads PORT, :PORT, or HOST:PORT, with an IPv6 host in brackets. If there is no host, the address is the loopback. If
- * the text is invalid, the function leaves the error empty, and the caller prints ADDRESS_ACCEPTED. */
+/* Parses PORT, :PORT or HOST:PORT. An IPv6 host must be in brackets. If there is no host, the address is the loopback
+ * address. If the text is invalid, returns -1 and leaves the error empty. The caller then prints ADDRESS_ACCEPTED. */
 int address_parse(struct address *address, const char *text, struct error *error);
 
 /* Returns true if only this machine can reach the address. Does not resolve host names: of these, only "localhost"
@@ -30,7 +30,7 @@ bool address_is_loopback(const struct address *address);
 
 void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX]);
 
-/* `value`: the Host header of a request, or NULL. Returns true if it names the host of `address` or the loopback. Other
- * names are rejected because a web page could reach the socket if its own host name resolves to this machine (DNS
- * rebinding). */
+/* `value`: the Host header of a request, or NULL. Returns true if the header names the host of `address` or the
+ * loopback. All other names are rejected, to prevent DNS rebinding: the host name of a hostile web page may resolve to
+ * this machine, and the page could then reach the socket. */
 bool address_has_host(const struct address *address, const char *value);

@@ -39,7 +39,8 @@ int dca_options_parse(struct dca_options *options, int argc, char *const *argv, 
     const struct options all = dca_options_all();
     struct options_reader reader;
     struct options_word word;
-    /* the last option so far that only --dca node accepts; checked at the end, because --dca may come after it */
+    /* The last option read so far that requires --dca node. It is checked after the last word, because --dca may come
+     * later. */
     const struct option_row *of_node = NULL;
     int more = 0, first;
     *options = (struct dca_options){.word = calloc((size_t)argc + 1, sizeof *options->word)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's description as a word: see description.h. kernel_table_text() and description_text() show the order of the
- * fields, which are separated by slashes. Inside a text field, blanks, slashes, percent signs and control characters
- * are written as %XX. */
+/* Writes and reads a kernel's description as one word of a command line: see description.h. The fields are separated by
+ * slashes. kernel_table_text() and description_text() show their order. In a text field, blanks, slashes, percent signs
+ * and control characters are written as %XX. */
 #include "common/config/description.h"
 
 #include "common/config/params.h"

@@ -6,8 +6,7 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-/* A kernel and its loop, read from a description. If one of the functions of this kernel is called, it returns an
- * error. */
+/* A kernel and its loop, read from a description. Each function of this kernel only returns an error. */
 struct description {
     struct hdss_kernel kernel;
     struct hdss_loop loop;
@@ -32,11 +31,11 @@ struct kernel_table {
     char *texts; /* owned */
 };
 
-/* Returns the kernel's table as a word. Of the functions, the word says only which ones exist. The caller frees the
- * word. */
+/* Returns the kernel's table as one word. For each function, the word tells only whether the kernel has the function.
+ * The caller frees the word. */
 char *kernel_table_text(const struct hdss_kernel *kernel);
 
-/* Reads a word into `table`, which must not be moved afterwards, and checks the table like that of a loaded kernel.
- * `name` names the kernel in errors. If the function fails, nothing is owned. */
+/* Reads a word into `table`, which must not be moved afterwards. Makes the same checks as for the table of a loaded
+ * kernel. Errors contain the name `name`. If the function fails, nothing is owned. */
 int kernel_table_read(struct kernel_table *table, const char *name, const char *text, struct error *error);
 void kernel_table_fini(struct kernel_table *table);

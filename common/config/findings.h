@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the supermaster has found out about a job and tells the other ranks ("The job" in PROTOCOL.md), as word 0 of the
- * job's command line. Each rank takes over these values, or compares them with what it finds itself. */
+/* What the supermaster has found out about a job: see "The job" in PROTOCOL.md. The other ranks receive these findings
+ * as word 0 of the job's command line. Each rank uses these values, or compares them with its own findings. */
 #pragma once
 
 #include "common/util/error.h"
@@ -11,10 +11,12 @@
 struct findings {
     bool has_inputs;
     uint64_t inputs;
-    bool grows;      /* the loop grows, even if this rank finds that it is complete */
+    /* the supermaster has found that the loop grows; holds even if this rank finds the loop complete */
+    bool grows;
     bool is_counted; /* the loop has `added` iterations after those that the kernel describes */
     uint64_t added;
-    bool unprobed;          /* no iterations are timed before the loop, because timed iterations have killed workers */
+    /* workers time no iterations before the loop, because timed iterations have killed workers of an earlier run */
+    bool unprobed;
     unsigned plugin_traits; /* a set of enum plugin_trait; 0 if the technique is no plug-in */
     const char *loop;       /* a word of description.h; NULL: each rank asks the kernel itself */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A job: one run, as the supermaster's command line describes it. The other ranks receive the words of this command
- * line and parse them with the same code, so there is one grammar and one set of checks. */
+/* A job: one run, as the supermaster's command line describes it. The other ranks receive this command line and parse
+ * it with the same code. So there is only one grammar, and only one set of checks. */
 #pragma once
 
 #include "common/config/address.h"
@@ -21,8 +21,8 @@
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
-/* Who writes the results of the workers of a pod: the master of the pod (THERE), or the supermaster, to which the pod
- * sends them (HERE). */
+/* Which rank writes the results of the workers of a pod. THERE: the master of the pod. HERE: the supermaster, to which
+ * the pod sends the results. */
 enum job_results { JOB_RESULTS_THERE, JOB_RESULTS_HERE };
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
 enum job_summary { JOB_SUMMARY_TEXT, JOB_SUMMARY_JSON, JOB_SUMMARY_NONE };
@@ -57,8 +57,8 @@ struct job {
     bool listens;
     struct address listen; /* TCP address at which pods join; if its host is empty, pods join only by a local socket */
     char pods_file[JOB_PATH_MAX];
-    /* At most this many pods may join. After all of them have joined, the run fails if no worker remains. 0: no
-     * limit. */
+    /* Limit for the number of pods that join; 0: no limit. After that many pods have joined, the run fails if no worker
+     * remains. */
     unsigned await_pods;
     bool log_every_given;
     uint64_t log_every_ns;
@@ -81,14 +81,16 @@ static inline bool job_resumes(const struct job *job)
 
 void job_init(struct job *job);
 
-/* Parses a command line, from which the job borrows. argv[0] is ignored unless it is a findings_text(). Returns 0,
- * OPTIONS_HELP, OPTIONS_VERSION or -1. Does not check the kernel, its parameters, and --iterations against the loop,
- * and loads no plug-ins. If --technique names a plug-in, the technique is technique_elsewhere() until the caller loads
- * the plug-in. Plug-ins of --candidate are kept as text only. */
+/* Parses a command line. The job borrows from the command line. argv[0] is ignored unless findings_text() has made it.
+ * Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1.
+ *
+ * Does not check the kernel and its parameters, and does not compare --iterations with the loop. Loads no plug-ins: if
+ * --technique names a plug-in, the technique is technique_elsewhere() until the caller loads the plug-in. Plug-ins of
+ * --candidate are stored only as text. */
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error);
 
-/* Checks a technique's parameters as far as possible without the loop and the workers. The error begins with `option`,
- * for example "--technique". */
+/* Makes those checks of a technique's parameters that need neither the loop nor the workers. The error begins with
+ * `option`, for example "--technique". */
 int job_check_technique(const struct job *job, const char *option, const struct sched_spec *spec, struct error *error);
 
 void job_take_output(struct job *job, const struct hdss_loop *loop);

@@ -74,7 +74,7 @@ static int options_take_value(struct options_reader *reader, const char *after, 
         word->value = after + 1;
         return 0;
     }
-    /* If the value is optional, the next word is taken as the value only if it equals the one accepted value. */
+    /* Without an equals sign, an optional value is taken only if the next word equals `accepted`. */
     if (row->value[0] == '[') {
         bool given = reader->at < reader->argc && strcmp(reader->argv[reader->at], row->accepted) == 0;
         word->value = given ? reader->argv[reader->at++] : NULL;
@@ -98,8 +98,9 @@ static int take_long_option(struct options_reader *reader, const char *text, str
     return options_take_value(reader, text + length, word, error);
 }
 
-/* `letters`: a word such as -xyz without the dash. If the option of the first letter takes a value, the other letters
- * are that value; otherwise each of them is an option. */
+/* `letters`: the letters of a word such as -xyz that are not read yet. Takes the first of these letters as an option.
+ * If this option takes a value, the remaining letters are the value. Otherwise the next call reads the remaining
+ * letters. */
 static int take_letter(struct options_reader *reader, const char *letters, struct options_word *word,
                        struct error *error)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Command-line options. Each program has one table, which says for each option what values it accepts, which programs
- * accept it, which member receives the value, and the help. Parsing, errors, --help, completion and the manual's list
- * of options use this table.
+/* Command-line options. Each program has one table. For each option, the table says which values the option accepts,
+ * which programs accept the option, which member receives the value, and what --help prints. Parsing, errors, --help,
+ * completion and the manual's list of options use this table.
  *
- * Conventions: --name VALUE and --name=VALUE. An option with a letter also has -x, -x VALUE and -xVALUE, and -xy means
- * -x -y. `--` ends the options. Options may stand before and after the operands. If an option is given twice, the last
- * one counts, so a user can override the options of a wrapper. An optional value is shown in brackets. A value may
- * begin with dashes, but if it equals an option of the table it must be written --name=VALUE. */
+ * Conventions: a value is given as --name VALUE or --name=VALUE. If an option has a letter x, it can also be written
+ * -x, -x VALUE or -xVALUE, and -xy means -x -y. `--` ends the options. Options may stand before and after the operands.
+ * If an option is given twice, the last one counts, so a user can override the options of a wrapper. Brackets mark an
+ * optional value. A value may begin with dashes, but a value that equals an option of the table must be written
+ * --name=VALUE. */
 #pragma once
 
 #include "common/util/error.h"
@@ -44,11 +45,12 @@ enum option_scope {
 struct option_row {
     const char *name; /* name without dashes; NULL ends the table */
     char letter;
-    /* The value as --help shows it and as completion uses it. "none|power" is a list of words; "FILE", "FILE.json" and
-     * "PROGRAM" are file names; "SPEC" is a technique, "PLUGIN" a shared object. "[failed]" is optional. "[=PROGRAM]"
-     * is optional, too, and must follow an equals sign. NULL for flags. */
+    /* The value as --help and completion use it. "none|power" is a list of words. "FILE", "FILE.json" and "PROGRAM" are
+     * file names. "SPEC" is a technique, and "PLUGIN" is a shared object. "[failed]" is an optional value. "[=PROGRAM]"
+     * is an optional value that must follow an equals sign. NULL for flags. */
     const char *value;
-    /* the accepted values for errors, for example "none, power"; NULL for flags, and if the kind implies them */
+    /* the accepted values as error lines name them, for example "none, power"; NULL for flags, and if the kind implies
+     * them */
     const char *accepted;
     const char *summary;
     /* Stores the value in `target`. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. If it leaves the error empty, the
@@ -104,12 +106,12 @@ struct options_word {
 
 void options_reader_init(struct options_reader *reader, const struct options *options, int argc, char *const *argv);
 
-/* Returns 1 and the next option or operand, 0 at the end of the line, or -1 if an option is unknown, lacks its value,
- * or has a value but takes none. */
+/* Returns 1 after it has read an option or operand, and 0 at the end of the command line. Returns -1 if an option is
+ * unknown, if its value is missing, or if it has a value but takes none. */
 int options_next(struct options_reader *reader, struct options_word *word, struct error *error);
 
 /* Stores `value` (NULL for a flag) in `target` as the row says. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. If it
- * leaves the error empty, option_accepted() is all that the error line must say. */
+ * leaves the error empty, the error line consists of option_accepted(). */
 int option_take(const struct option_row *row, void *target, const char *value, struct error *error);
 
 int option_take_path(char *path, size_t size, const char *value, struct error *error);

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The page does not show bounds above BOUND_SHOWN_MAX, which are limits of the implementation. */
+/* Bounds above BOUND_SHOWN_MAX are limits of the implementation, so the page does not show them. */
 enum { WIDTH = 79, SUMMARY_COLUMN = 25, SUMMARY_MAX = 1024, BOUND_SHOWN_MAX = 1000000 };
 
-/* Adds and wraps a paragraph of `words`, which ends at a newline or at the end of the text. The first line begins at
- * `column`, the others at `indent`; if the paragraph begins with blanks, their number is added to both. Returns the
- * start of the next paragraph. */
+/* Adds a paragraph and wraps its lines. The paragraph begins at `words`, and ends at a newline or at the end of the
+ * text. Its first line begins at `column`, the others begin at `indent`. If the paragraph begins with blanks, all its
+ * lines are moved to the right by the number of these blanks. Returns the start of the next paragraph. */
 static const char *add_paragraph(struct text *text, const char *words, size_t column, size_t indent)
 {
     size_t lead = strspn(words, " ");
@@ -79,8 +79,8 @@ static void add_usage(struct text *text, const char *usage)
     }
 }
 
-/* Adds the paragraphs with empty lines between them. There is no empty line between consecutive indented paragraphs,
- * because these are one example. */
+/* Adds the paragraphs, separated by empty lines. Consecutive indented paragraphs are one example, so no empty line
+ * separates them. */
 static void add_notes(struct text *text, const char *notes)
 {
     bool was_indented = false;

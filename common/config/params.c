@@ -300,8 +300,9 @@ static int params_check_steps(const struct hdss_kernel *kernel, const struct hds
 
 #define BOUNDARY_MAX (UINT64_C(1) << 30)
 
-/* In a chunk of n iterations the first row must be n * reach elements ahead before the last row can be complete. A
- * chunk may be the whole loop, so the product for all iterations must not exceed INT64_MAX. */
+/* Each row of a chunk needs elements of the preceding row up to `reach` elements further on. So in a chunk of n rows
+ * the first row must be n * reach elements ahead of the last one. A chunk may be the whole loop. So iterations * reach
+ * must not exceed INT64_MAX. */
 static bool dependencies_are_sound(const struct hdss_loop *loop)
 {
     uint64_t behind, bytes;
@@ -334,8 +335,8 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     return kernel_check_loop(kernel, loop, error);
 }
 
-/* Refuses an array of records as the output of a loop that grows, because its size would depend on the final length of
- * the loop. */
+/* A loop that grows cannot have an array of records as its output, because the size of the array would depend on the
+ * final length of the loop. */
 static int params_check_growth(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
     bool can = kernel->grow != NULL && loop->streams > 0 && loop->steps <= 1 && loop->sync == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's parameters: reads and checks their values, and writes values as text. Only this module reads the kernel's
- * table, so all ranks and programs reject the same values with the same errors. */
+/* A kernel's parameters: reads and checks their values, and writes values as text. No other module reads the kernel's
+ * table. So all ranks and programs reject the same values with the same errors. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -17,23 +17,23 @@
 struct kernel_loader {
     /* The kernel stays valid until the process ends. */
     int (*load)(const char *name, const struct hdss_kernel **kernel, struct error *error);
-    /* Makes those checks of kernel->check() that create no files and call no user code. Programs call it before they
-     * launch a run. */
+    /* Programs call this function before they launch a run. It makes some of the checks of kernel->check(). It creates
+     * no files and calls no user code. */
     int (*look)(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
     /* Like load(), but another process loads the kernel and describes it, so no user code runs in this process. If the
      * other process cannot load the kernel, ask() fails only if `must` is set. If `ask` is NULL, this process loads
      * kernels itself. */
     int (*ask)(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error);
-    /* Loads a plug-in technique, such as "./mine.so:param=value". It is set on ranks that cut chunks and in programs
-     * that check a job; on other ranks it is NULL, and they use technique_elsewhere(). */
+    /* Loads a plug-in technique, such as "./mine.so:param=value". Set on ranks that cut chunks, and in programs that
+     * check a job. NULL on other ranks, which use technique_elsewhere(). */
     int (*technique)(struct sched_spec *spec, const char *text, struct error *error);
 };
 
 unsigned kernel_params_count(const struct hdss_kernel *kernel);
 
 /* Parses `count` words "name=value" into values[0 .. kernel_params_count()), in the order of the table. Missing
- * parameters get their defaults; text values point into the words. Fails if a word has no '=', if a name is unknown or
+ * parameters get their defaults. Text values point into the words. Fails if a word has no '=', if a name is unknown or
  * repeated, or if a value has the wrong kind or is out of range. */
 int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const char *const *words,
                         union hdss_value *values, struct error *error);
@@ -56,8 +56,9 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
 int kernel_grow(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t *iterations,
                 struct error *error);
 
-/* Calls kernel->precedence() if it exists. Afterwards `precedence` is closed (see precedence.h), or empty if there is
- * no such function. Fails also if iterations wait for each other in a cycle; if it fails, nothing is owned. */
+/* Calls kernel->precedence() if the kernel has this function. Afterwards `precedence` is closed (see precedence.h). If
+ * there is no such function, `precedence` is empty. Fails also if iterations wait for each other in a cycle. If it
+ * fails, nothing is owned. */
 struct precedence;
 int kernel_precedence(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                       struct precedence *precedence, struct error *error);

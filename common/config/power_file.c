@@ -15,7 +15,8 @@ struct reader {
     const unsigned *ranks;
     unsigned workers;
     double *powers;
-    /* index at which the search for the next rank begins: most files are sorted, so this worker comes next */
+    /* Index in `ranks` at which the search for the next rank begins. The ranks of most files are in ascending order, so
+     * the search usually succeeds at once. */
     unsigned next;
     unsigned line;
 };
@@ -28,7 +29,7 @@ static const char *power_file_take_field(const char *text, char field[FIELD_MAX]
     memcpy(field, text, kept);
     field[kept] = '\0';
     if (kept < length)
-        /* The tilde makes a truncated number invalid, so it is never taken for a shorter number. */
+        /* The tilde makes a truncated number invalid. Without the tilde it would be taken for a shorter number. */
         field[kept - 1] = '~';
     return text + length;
 }

@@ -143,7 +143,8 @@ static int refuse_master_operand(void *target, const char *word, struct error *e
     return refuse_operand(error, "master", word);
 }
 
-/* With --dca, operands are words of the job, whose parser checks them. Without it, they are errors. */
+/* With --dca, operands are words of the job, and the parser of the job checks them. Without --dca, operands are
+ * errors. */
 static int refuse_worker_operand(void *target, const char *word, struct error *error)
 {
     return ((struct worker_options *)target)->dca != WORKER_DCA_NONE ? 0 : refuse_operand(error, "worker", word);

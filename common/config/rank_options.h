@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of masters and workers. Their command lines have no job. A worker without a supermaster has a job on its
- * command line: see dca_options.h. */
+/* Options of masters and workers. Their command lines do not contain a job, except that of a worker without a
+ * supermaster: see dca_options.h. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -28,7 +28,7 @@ struct worker_options {
 };
 
 struct master_options {
-    /* path of the ticket of the set that the master joins as a pod; empty: it joins no set */
+    /* path of the ticket of the set that the master joins as a pod; empty: the master joins no set */
     char join[MASTER_PATH_MAX];
     uint64_t patience_ns;
 };

@@ -20,7 +20,7 @@ void run_spec_init(struct run_spec *spec)
     sched_spec_parse(&spec->thread_technique, RUN_THREAD_TECHNIQUE, NULL);
 }
 
-/* If the name of the technique is unknown, the error also lists `auto` among the accepted names. */
+/* Composes the error. If the name of the technique is unknown, `auto` is added to the accepted names. */
 static int refuse_unknown_technique(const char *value, const struct error *reason, struct error *error)
 {
     char name[SCHED_SPEC_TEXT_MAX];

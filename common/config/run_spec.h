@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The run specification: the options of a run that its machines share.
  *
- * The job set-up makes one in each process, and does not change it after the first machine has started. Supermaster,
- * masters, workers, the service, simulated clusters and the prediction of techniques borrow it. Values that depend on
- * the loop or on the rank are passed separately. Pure. */
+ * In each process, the job set-up makes one run specification. It does not change after the first machine has started.
+ * Supermaster, masters, workers, the service, simulated clusters and the prediction of techniques borrow it. Values
+ * that depend on the loop or on the rank are passed separately. Pure. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -26,11 +26,12 @@ enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
     struct sched_spec technique;
-    /* Plug-ins among which `technique_auto` may also choose, and their texts as the user wrote them, borrowed. */
+    /* Plug-ins from which `technique_auto` may also choose. `candidate_text` has their texts as the user wrote them,
+     * borrowed. */
     struct sched_spec candidate[RUN_CANDIDATES_MAX];
     const char *candidate_text[RUN_CANDIDATES_MAX];
     unsigned candidates;
-    bool technique_auto; /* HDSS chooses the technique by measurements, and uses `technique` if no other is better */
+    bool technique_auto; /* measurements decide the technique; `technique` is used if no other is better */
     bool technique_by_kernel;
     bool chosen_late; /* `technique_auto` chooses by measurements of finished chunks, not of probes */
     enum sched_weighting weighting;
@@ -53,12 +54,13 @@ struct run_spec {
     enum run_verify_action verify_action;
     enum run_isolate isolate;
     /* RUN_TIMEOUT_GIVEN: a helper is killed if an iteration takes longer than `timeout_ns`. RUN_TIMEOUT_AUTO: a helper
-     * is killed if an iteration takes far longer than others. */
+     * is killed if an iteration takes far longer than other iterations have taken. */
     enum run_timeout timeout;
     uint64_t timeout_ns;
     unsigned threads; /* threads per worker, 1 .. RUN_THREADS_MAX; 0: one per core */
     struct sched_spec thread_technique;
-    /* Number of synchronization points of each chunk in a loop with dependencies. 0: RUN_SYNC_POINTS per worker. */
+    /* Number of synchronization points of each chunk in a loop with dependencies. 0: RUN_SYNC_POINTS for each
+     * worker. */
     uint64_t sync_points;
     unsigned retries;
     /* number of consecutive failed tasks after which a node may be excluded (--node-failures); 0: never */
@@ -94,12 +96,12 @@ int run_spec_set_technique(struct run_spec *spec, const char *value, struct erro
 
 void run_spec_hand_out_singly(struct run_spec *spec);
 
-/* Returns true if workers time some iterations before the loop. The times are for the workers' powers, for measured
- * parameters of the technique, or for the choice of the technique. */
+/* Returns true if workers time some iterations before the loop. The times may serve to find the workers' powers, to
+ * measure parameters of the technique, or to choose the technique. */
 bool run_spec_probes(const struct run_spec *spec);
 
-/* Returns true if the probe must time enough iterations for `swr`, the shortest time divided by the longest, even if
- * each iteration takes long. The technique pls and `auto` need `swr`. */
+/* Returns true if the technique is pls or `auto`, which need `swr`, the shortest time of an iteration divided by the
+ * longest. The probe must then time enough iterations for `swr`, even if each iteration takes long. */
 bool run_spec_wants_swr(const struct run_spec *spec);
 
 bool run_spec_learns(const struct run_spec *spec);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a supermaster that serves a set, which accepts jobs while it runs. When the set starts, the other
- * ranks receive this command line in place of a job. */
+/* The command line of a supermaster that serves a set. A set accepts jobs while it runs. When the set starts, the other
+ * ranks receive this command line instead of the command line of a job. */
 #pragma once
 
 #include "common/config/address.h"
@@ -24,7 +24,7 @@ struct serve_options {
     bool resumes;
     bool after_loss; /* the set is started again after it was lost; used only if `resumes` is set */
     bool forgets;
-    bool group_even; /* the value of --group-by as an enum run_group_by: false: node; true: even */
+    bool group_even; /* value of --group-by, usable as an enum run_group_by; false: node, true: even */
     struct address http;
     bool listens;
     struct address listen; /* TCP address at which pods join; if its host is empty, pods join only by a local socket */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job as submitted to a set: its command line, and the folder, umask and environment that a shell would have given
- * it. */
+/* A job as submitted to a set: its command line, and the working directory, umask and environment for it. */
 #pragma once
 
 #include <stdbool.h>

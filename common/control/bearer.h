@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The token that clients of the control socket need over TCP, where the kernel cannot identify the peer's user. The
- * token is in a file beside the socket, which only the user can read. */
+ * token is in a file beside the socket. Only the user can read this file. */
 #pragma once
 
 #include "common/control/socket.h"
@@ -22,6 +22,6 @@ int bearer_put(struct bearer *bearer, const char *socket_path, struct error *err
 
 void bearer_unlink(struct bearer *bearer);
 
-/* `value`: the Authorization header of a request, or NULL. Returns true if it is "Bearer TOKEN". The time for the
- * comparison depends only on the length of `value`. */
+/* `value`: the Authorization header of a request, or NULL. Returns true if it is "Bearer TOKEN". To hide the token, the
+ * time for the comparison depends only on the length of `value`. */
 bool bearer_is_shown(const struct bearer *bearer, const char *value);

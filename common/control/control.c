@@ -2,16 +2,17 @@
 /* The control socket of a run or a set: HTTP over a Unix socket, with libevent's evhttp, in the event base of the rank.
  * docs/CONTROL.md describes requests and answers.
  *
- * Nothing runs here unless a client has sent something: an unused control socket costs one descriptor in the base. A
- * client delays a chunk by at most a few hundred microseconds: the machine is only read and never stepped, answers are
- * small and sent as the client reads them, and all clients together get a limited share of each turn (door.c). Lists of
- * jobs and submissions of many jobs take longer; they are processed job by job within that share. Submissions that are
- * processed in the same turn are committed to disk with one write, and answered after it.
+ * This code runs only after a client has sent something. An unused control socket costs one descriptor in the event
+ * base. A client delays a chunk by at most a few hundred microseconds: requests read the machine and never step it,
+ * answers are small and are sent as the client reads them, and all clients together get a limited share of each turn
+ * (door.c). Lists of jobs and submissions of many jobs take longer. They are processed job by job within that share.
+ * Submissions that are processed in the same turn are committed to disk with one write. They are answered after that
+ * write.
  *
- * Access: only the user can access the folder and the socket (socket.c), and the kernel tells the user of the peer.
- * With --http a TCP port offers the same service, but each request must have the token (bearer.c). If only this machine
- * can connect to the port, the Host header must name this machine, so that a web page cannot reach the port through the
- * user's browser by DNS rebinding. */
+ * Access: only the user can access the folder and the socket (socket.c), and the kernel identifies the user of each
+ * client. With --http a TCP port offers the same service, but each request must have the token (bearer.c). If only this
+ * machine can connect to the port, the Host header must name this machine. This prevents DNS rebinding, by which a web
+ * page could reach the port through the user's browser. */
 #include "common/control/control.h"
 
 #include "common/control/attachments.h"
@@ -107,7 +108,7 @@ struct control {
     struct event *keep;
     struct event *work;
     struct task *tasks, **tasks_end;
-    /* tasks whose answers are complete; the answers are sent after their submissions are committed; owned */
+    /* Tasks whose answers are complete. Each answer is sent after the submissions of its task are committed. Owned. */
     struct task *made, **made_end;
     struct waiter *waiters;
     unsigned waiting;
@@ -725,8 +726,8 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     }
 }
 
-/* Cancelling a finished job has no effect; the answer shows its state. A run can only drain, so `finishes` is ignored
- * for it. */
+/* If the job is finished, cancelling it has no effect, and the answer shows its state. If the job is that of a run,
+ * `finishes` is ignored, because a run can only drain. */
 static void answer_delete(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
     const uint64_t id = route->job;
@@ -839,8 +840,9 @@ static int open_port(struct control *control, struct error *error)
     return 0;
 }
 
-/* If another process has removed the names of the socket and the token, recreates them: without them no client could
- * reach the set or end it. If another set has taken the name meanwhile, a later call tries again. */
+/* Another process may have removed the names of the socket and the token. Without these names no client could reach the
+ * set or end it, so this function recreates them. If another set has taken the name meanwhile, a later call tries
+ * again. */
 static void on_keep(evutil_socket_t unused, short what, void *context)
 {
     struct control *control = context;
@@ -940,8 +942,8 @@ static void serve_all_that_comes(struct control *control, struct event *timer)
     event_base_loop(control->base, EVLOOP_NONBLOCK);
 }
 
-/* Answers waiting clients, and also requests that are just arriving: a client that waits sends its request again each
- * time its wait expires. */
+/* Answers waiting clients, and also requests that are just arriving. Such requests must be expected, because a waiting
+ * client repeats its request each time its wait expires. */
 static void give_last_answers(struct control *control)
 {
     struct event *timer = event_new(control->base, -1, 0, on_late, control);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Doors of the control socket: see door.h.
  *
- * A door accepts a few clients at a time, and only while there are descriptors that the run does not need. If clients
- * have used up their share of a turn, the event loop is interrupted, and their other events are handled in a later
- * turn.
+ * A door accepts a few clients at a time. It accepts clients only while there are descriptors that the run does not
+ * need. If clients have used up their share of a turn, the event loop is interrupted. A later turn then handles the
+ * other events of clients.
  *
- * At the user's own socket the kernel identifies the peer before a byte is parsed as HTTP. At a TCP port evhttp reads a
- * whole request before its token can be checked. So that strangers cannot exhaust the memory, a TCP door has PLACES_MAX
- * places, one for each connection, and accepts no client while all are taken. evhttp does not report the end of a
- * connection. So a place stores the descriptor and the inode of its connection, and counts as free after the descriptor
- * is closed or refers to another file. */
+ * At the user's own socket the kernel identifies the client before evhttp parses a byte. At a TCP port evhttp reads a
+ * whole request before its token can be checked. Without a limit, strangers could exhaust the memory. So a TCP door has
+ * PLACES_MAX places, one for each connection, and accepts no client while all are taken.
+ *
+ * evhttp does not report the end of a connection. So a place stores the descriptor and the inode of its connection. The
+ * place is free as soon as the descriptor is closed or refers to another file. */
 #include "common/control/door.h"
 
 #include "common/control/socket.h"
@@ -83,7 +84,7 @@ bool door_rest(struct door_share *share)
     return false;
 }
 
-/* Disconnects a client of another user before evhttp reads what it has sent. */
+/* Disconnects a client of another user before evhttp reads any of the client's bytes. */
 static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *context)
 {
     struct bufferevent *client = context;

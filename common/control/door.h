@@ -22,11 +22,11 @@ struct door_share {
 
 void door_set_timer(struct event *timer, long us);
 
-/* If clients have used up their share of this turn, interrupts the event loop and returns true; other events then wait
- * for the next turn. */
+/* Returns true if clients have used up their share of this turn. In that case it also interrupts the event loop, and
+ * the other events of clients wait for the next turn. */
 bool door_rest(struct door_share *share);
 
-/* A client is disconnected if an answer is pending and the client reads nothing for this time. */
+/* If an answer is pending and the client reads nothing for this time, the client is disconnected. */
 #define DOOR_STUCK_S 10
 
 enum door_kind {
@@ -36,16 +36,16 @@ enum door_kind {
 
 struct door;
 
-/* Serves at the socket `fd`, which the door owns even on failure; `share` is borrowed. */
+/* Serves at the socket `fd`; `share` is borrowed. The door owns `fd`, even if this function fails. */
 struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
                       void (*on_request)(struct evhttp_request *request, void *context), void *context);
 
-/* Replaces the listening socket; the door owns `fd` in any case. If memory runs out, keeps the old socket and returns
- * false. */
+/* Replaces the listening socket. Takes ownership of `fd` in any case. If memory runs out, keeps the old socket and
+ * returns false. */
 bool door_move(struct door *door, int fd);
 
-/* Checks whether the client may send this request. Returns 0 if so; otherwise the HTTP status 401 or 403, and a
- * text. */
+/* Checks whether the client may send this request. Returns 0 if it may. Otherwise returns the HTTP status 401 or 403,
+ * and sets `*text`. */
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
                  const char **text);
 
@@ -54,22 +54,22 @@ struct door_stay {
     unsigned idle_ms;
 };
 
-/* Keeps the client connected, without reading further requests. Ends with door_end(), or with door_let_go() if
- * door_takes() has returned false. */
+/* Keeps the client connected without reading its further requests. Later the caller must call door_end(), or
+ * door_let_go() if door_takes() has returned false. */
 void door_let_stay(struct evhttp_request *request);
 
-/* Checks a client that was passed to door_let_stay(); must be called every `turn_ms`. Returns false if the client has
- * disconnected, or if an answer is pending and the client has read nothing for DOOR_STUCK_S. If this process was
- * stopped and the check is late, only one turn is counted against the client. */
+/* Checks a client that was passed to door_let_stay(). Must be called every `turn_ms`. Returns false if the client has
+ * disconnected. Also returns false if an answer is pending and the client has read nothing for DOOR_STUCK_S. If this
+ * process was suspended, the check is late, but the client is charged for only one turn. */
 bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms);
 
-/* Sends pending data, for at most DOOR_STUCK_S. After that the client may send further requests. */
+/* Sends the rest of the answer, for at most DOOR_STUCK_S. After that the client may send further requests. */
 void door_end(struct evhttp_request *request);
 
 void door_let_go(struct evhttp_request *request);
 
-/* Accepts all clients that are waiting to connect. `is_whole` of the share must have been set, so that accepting has no
- * limit. NULL is allowed. */
+/* Accepts all clients that are waiting to connect. `share->is_whole` must be set, because otherwise a share limits how
+ * many clients are accepted. `door` may be NULL. */
 void door_admit_all(struct door *door);
 
 void door_free(struct door *door);

@@ -2,10 +2,12 @@
 /* Server-sent events: see events.h.
  *
  * While there are subscribers, one event is composed ten times a second for all of them. It is composed job by job
- * within the share of clients, so even an event about 64 jobs does not delay chunks. An event is sent if it differs
- * from the previous one. A subscriber has at most one unread event: as long as it has not read that event, it gets no
- * other; then it gets the latest. So a slow subscriber costs no memory beyond one event, and always sees the present
- * state. A subscriber that reads nothing is disconnected. */
+ * within the share of clients, so even an event about 64 jobs does not delay chunks. An event is sent only if it
+ * differs from the previous one.
+ *
+ * A subscriber has at most one unread event. It gets no other event until it has read that one. Then it gets the latest
+ * event. So a slow subscriber costs no memory beyond one event, and always gets the latest state. A subscriber that
+ * reads nothing is disconnected. */
 #include "common/control/events.h"
 
 #include "common/os/clock.h"
@@ -105,8 +107,8 @@ static void complete_event(struct events *events)
     events->version++;
 }
 
-/* `line` or `text` may be NULL; an empty line must not be used instead, because adding "" before a buffer reference
- * corrupts libevent 2.1.12. */
+/* `line` or `text` may be NULL. `line` must not be "", because libevent 2.1.12 corrupts a buffer if "" is added before
+ * a buffer reference. */
 static void send_shared(struct subscriber *subscriber, const char *line, struct evbuffer *text)
 {
     struct evbuffer *piece = evbuffer_new();
@@ -232,7 +234,7 @@ void events_free(struct events *events)
 {
     if (events == NULL)
         return;
-    /* Ends the requests that have lost their connection. The others are freed with their connections. */
+    /* Ends the requests whose connections are lost. The other requests are freed with their connections. */
     for (unsigned i = 0; i < events->subscriber_count; i++)
         if (evhttp_request_get_connection(events->subscribers[i].request) == NULL)
             evhttp_send_reply_end(events->subscribers[i].request);

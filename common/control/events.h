@@ -30,10 +30,11 @@ struct events *events_new(struct door_share *share, const struct events_source *
  * answer. */
 bool events_subscribe(struct events *events, struct evhttp_request *request);
 
-/* Sends the final state to all subscribers. Calls `on_sent` for each subscriber after it has read that state or has
- * disconnected; some calls may come before this function returns. Returns the total number of calls. */
+/* Sends the final state to all subscribers. Calls `on_sent` for each subscriber after the subscriber has read that
+ * state or has disconnected. Some of these calls may come before this function returns. Returns the number of calls,
+ * including those still to come. */
 unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request *request, void *context),
                     void *context);
 
-/* Must be called before the doors are freed, because the doors end the connections. NULL is allowed. */
+/* Must be called before the doors are freed, because the doors end the connections. `events` may be NULL. */
 void events_free(struct events *events);

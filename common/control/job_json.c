@@ -200,8 +200,8 @@ json_t *control_pod_json(const struct pod_figures *pod)
     return object;
 }
 
-/* User and host come from the environment and the kernel. A directory service is not asked, because the run would stand
- * still if that service did not answer. */
+/* User and host come from the environment and the kernel. A directory service is not asked, because a server that does
+ * not answer would block the run. */
 json_t *control_session_json(const struct control_session *session)
 {
     char host[HOST_NAME_MAX + 1] = "";

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The metrics of a run or set in a file that is rewritten regularly. The textfile collector of Prometheus'
- * node-exporter reads files that end in .prom. So Prometheus, if it already scrapes the nodes of a cluster, also sees
- * runs that have no open port, and runs that end before the next scrape.
+/* Writes the metrics of a run or set to a file at regular intervals. The textfile collector of Prometheus'
+ * node-exporter reads files that end in .prom. If Prometheus already scrapes the nodes of a cluster, it also sees these
+ * files. So it sees runs that have no open port, and runs that end before the next scrape.
  *
- * A timer in the event base of the rank composes the text between two turns: this takes about 50 us for a run, and half
- * a millisecond for a set with 64 jobs. The machines are not involved. A thread writes the text, because renaming the
- * file can take a third of a second on a busy disk and chunks must not wait for it. The thread does not use MPI. If a
- * text is still unwritten when the next one is ready, it is dropped.
+ * A timer in the event base of the rank composes the text between two turns. This takes about 50 us for a run, and half
+ * a millisecond for a set with 64 jobs. The machines are not involved. A thread writes the text: renaming the file can
+ * take a third of a second on a busy disk, and chunks must not wait for it. The thread does not use MPI. If a text is
+ * still unwritten when the next one is ready, the next one replaces it.
  *
- * Files are replaced by renaming, so readers never see a part. If the first file cannot be written, this is an error;
- * if a later one cannot, the run continues, and the last file remains, with its age in its modification time.
+ * Files are replaced by renaming, so readers never see an incomplete file. If the first file cannot be written, this is
+ * an error. If a later file cannot be written, the run continues and the previous file remains. Its modification time
+ * shows its age.
  *
  * The path is made absolute at the start, because the supermaster of a set changes its working directory to the folders
  * of its jobs. */

@@ -7,7 +7,7 @@
 
 #define METRICS_FILE_EVERY_MS 10000
 
-/* All pointers are borrowed as long as the struct metrics_file exists, except `path`, which is copied. */
+/* The struct metrics_file borrows all pointers until it is freed. It copies only `path`. */
 struct metrics_file_setup {
     struct event_base *base;
     const char *path;
@@ -24,6 +24,6 @@ struct metrics_file;
  * struct introduction. */
 struct metrics_file *metrics_file_new(const struct metrics_file_setup *setup, struct error *error);
 
-/* Writes the last text, with the exit status of the run, and waits until it is on disk. Must be called before the base
- * is freed. NULL is allowed. */
+/* Writes the last text, which contains the exit status of the run, and waits until the text is on disk. Must be called
+ * before the base is freed. `file` may be NULL. */
 void metrics_file_free(struct metrics_file *file, int status);

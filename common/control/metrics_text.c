@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics as text: see metrics_text.h. The formats differ in the announcement of counter families (without _total in
- * OpenMetrics), the type of infos, and the last line. All samples of a family must be adjacent, so each family iterates
- * over all jobs. Each sample has the label `session`, because node-exporter merges several files and rejects equal
- * samples. */
+/* Metrics as text: see metrics_text.h. The two formats differ in how they announce counter families (OpenMetrics:
+ * without _total), in the type of infos, and in the last line. All samples of a family must be adjacent, so each family
+ * iterates over all jobs. node-exporter merges several files and rejects equal samples. So each sample has the label
+ * `session`. */
 #include "common/control/metrics_text.h"
 
 #include "common/util/text.h"
@@ -123,7 +123,7 @@ static void add_session(struct writer *writer, const struct metrics *metrics)
     add_state(writer, "hdss_jobs_ended", FAMILY_COUNTER, CONTROL_CANCELLED, counts->cancelled);
 }
 
-/* Returns the value of a metric for a job; negative: the job has no sample of this metric. */
+/* Returns the value of a metric for a job. A negative value means that the job has no sample of this metric. */
 typedef double job_value(const struct control_job *job);
 
 static double job_total(const struct control_job *job)

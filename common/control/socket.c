@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of the control sockets: one per user and machine, accessible only to the user.
+/* The folder of the control sockets: one for each user and machine, accessible only to the user.
  *
- * The folder is `hdss` in XDG_RUNTIME_DIR if that belongs to the user, otherwise `hdss-UID` in TMPDIR, otherwise in
- * /tmp: the first one in which a socket can be created. HDSS_CONTROL_DIR replaces all three. In TMPDIR and /tmp other
- * users may have created a folder or link of that name: only a real folder is used that belongs to this user and grants
- * no rights to others. TMPDIR and /tmp usually have the sticky bit, so others cannot replace it afterwards. File
- * systems shared between machines are skipped, because a socket works only on its own machine and would look abandoned
- * on others.
+ * HDSS_CONTROL_DIR names the folder. If it is not set, the folder is `hdss` in XDG_RUNTIME_DIR if that belongs to the
+ * user, or `hdss-UID` in TMPDIR, or `hdss-UID` in /tmp. The first of these in which a socket can be created is used. In
+ * TMPDIR and /tmp other users may have created a folder or link of that name. So the folder must not be a link, must
+ * belong to this user, and must grant no rights to others. TMPDIR and /tmp usually have the sticky bit, so others
+ * cannot replace the folder afterwards. Folders on file systems that machines share are skipped: a socket works only on
+ * its own machine, and would look abandoned on others.
  *
- * A socket is bound under a temporary name, listens, and only then gets its name. So a socket that refuses connections
- * will never be served again, and any process that finds it removes it: it belonged to a killed run. */
+ * A socket first gets a temporary name. It gets its final name only after it listens. So if a socket with a final name
+ * refuses connections, its process was killed, and no process will serve the socket again. Any process that finds such
+ * a socket removes it. */
 #include "common/control/socket.h"
 
 #include <dirent.h>
@@ -28,7 +29,8 @@
 #define BACKLOG 16
 /* Age in seconds after which a socket that still has its temporary name is removed. */
 #define UNNAMED_MAX_S 600
-/* Number of attempts to create a socket in the folder: another run may remove the empty folder at the same time. */
+/* Number of attempts to create a socket in the folder. An attempt fails if another run removes the empty folder at the
+ * same time. */
 #define MAKES_MAX     3
 #define NAME_IS_TAKEN (-2)
 
@@ -192,8 +194,8 @@ int control_connect(const char *path)
     return -1;
 }
 
-/* Only a refused connection means that nothing listens. If the backlog is full, connecting fails, too, but a process
- * listens. */
+/* Only a refused connection means that no process listens. If a process listens but its backlog is full, connecting
+ * fails with another error. */
 static bool is_served(const char *path)
 {
     const int fd = control_connect(path);

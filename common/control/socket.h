@@ -27,11 +27,12 @@ struct control_socket {
     ino_t inode;
 };
 
-/* Lists the folders in which sockets may be, in the order in which they are tried; they need not exist. */
+/* Lists the folders that may contain sockets, in the order in which they are tried. The folders need not exist. */
 void control_folders(struct control_folders *folders);
 
-/* Opens the folder and returns its descriptor; does not follow a link. `make`: creates the folder if it is missing.
- * Fails if the folder is missing (with an empty error), or not private to the user. */
+/* Opens the folder and returns its descriptor. Does not follow a link. If `make` is set, creates a missing folder.
+ * Fails with an empty error if the folder is missing. Fails with an error text if the folder belongs to another user,
+ * if other users have rights to it, or if machines share its file system. */
 int control_folder_open(const char *path, bool make, struct error *error);
 
 /* Creates the socket NAME.sock in the first usable folder and listens. Removes sockets at which no process listens any
@@ -47,7 +48,8 @@ void control_unlink(struct control_socket *made);
 /* Returns a connected socket, or -1 with errno. ECONNREFUSED means that no process listens any more. */
 int control_connect(const char *path);
 
-/* Calls `each` with path and name (without ending) of each socket at which a process listens. Removes the others. */
+/* Calls `each` with the path and the name (without ending) of each socket at which a process listens. Removes sockets
+ * at which no process listens. */
 void control_each(void (*each)(void *context, const char *path, const char *name), void *context);
 
 /* Like control_each(), but does not try to connect, so it also calls `each` for sockets at which no process listens. */

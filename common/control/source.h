@@ -22,18 +22,19 @@ enum refusal {
     REFUSAL_FULL,
 };
 
-/* Functions that answer queries and receive requests. A run has only job 1, and no `set`; of the functions after `set`
- * it may have only `pod` and `leave`. */
+/* Functions that answer queries and receive requests. A run has only job 1, and no `set`. Of the functions after `set`,
+ * a run may have only `pod` and `leave`. */
 struct control_source {
     void *context;
-    /* Describes the job with number job->id. If there is none, sets job->id to 0. For a run, the caller sets `status`
-     * and the final state. */
+    /* Describes the job with number job->id. If there is no such job, sets job->id to 0. For a run, does not set
+     * `status` and the final state; the caller sets them. */
     void (*tell)(void *context, struct control_job *job);
     void (*drain)(void *context);
-    /* Describes rank number `place` of the job. Returns false if there is no such rank, or if the job does not run. */
+    /* Describes rank number `place` of the job. Returns false if there is no such rank, or if the job is not
+     * running. */
     bool (*rank)(void *context, uint64_t job, uint64_t place, struct rank_figures *rank);
-    /* Describes the failed iteration with number `place`, and the ones after it that failed for the same reason.
-     * Returns false if there is none. */
+    /* Describes failed iteration number `place`, and those after it that failed for the same reason. Returns false if
+     * there is no such iteration. */
     bool (*failure)(void *context, uint64_t job, uint64_t place, struct failure_figures *failure);
 
     const struct address *http;
@@ -44,24 +45,25 @@ struct control_source {
     uint64_t (*next)(void *context, uint64_t id);
     /* Cancels a job. `finishes`: the iterations that are running are finished first. */
     void (*cancel)(void *context, uint64_t id, bool finishes);
-    /* Accepts a job and takes ownership of `submission`. If it refuses the job, returns the reason with an error, and
-     * the caller keeps `submission`. */
+    /* Accepts a job and takes ownership of `submission`. If the job is refused, returns the reason and sets `error`,
+     * and the caller keeps `submission`. */
     enum refusal (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
-    /* Adds items to an open job; `*count`: its number of items afterwards; `*is_complete`: whether the job is complete.
-     * If it refuses, returns the reason with an error. If items->is_total is set, changes items->iterations from the
-     * total to the number that was added. */
+    /* Adds items to an open job. Afterwards `*count` is the job's number of items, and `*is_complete` says whether the
+     * job is complete. If the items are refused, returns the reason and sets `error`. If items->is_total is set,
+     * items->iterations is a total; the function replaces it by the number of iterations that were added. */
     enum refusal (*add)(void *context, uint64_t id, struct items *items, uint64_t *count, bool *is_complete,
                         struct error *error);
-    /* Writes all accepted jobs and items to disk. If this fails, the items are removed again. */
+    /* Writes all accepted jobs and items to disk. If writing fails, the items are removed again. */
     int (*commit)(void *context, struct error *error);
-    /* Opens what the job has written so far, and returns a descriptor, which the caller closes; -1: there is no
-     * output. */
+    /* Opens the file with the output that the job has written so far. Returns a descriptor, which the caller closes, or
+     * -1 if there is no output. */
     int (*output)(void *context, uint64_t id, enum control_stream stream);
     void (*close)(void *context);
-    /* Counts the jobs, and lists the numbers of at most METRICS_JOBS_MAX running jobs in `running`. Returns how many it
-     * has listed. */
+    /* Counts the jobs, and lists the numbers of at most METRICS_JOBS_MAX running jobs in `running`. Returns the length
+     * of that list. */
     size_t (*count)(void *context, struct metrics_counts *counts, uint64_t *running);
-    /* Describes pod number `place`. Returns false if there is no such pod. `pod` is NULL if pods cannot join. */
+    /* Describes pod number `place`. Returns false if there is no such pod. If pods cannot join, the member `pod` is
+     * NULL. */
     bool (*pod)(void *context, uint64_t place, struct pod_figures *pod);
     /* Tells the pod whose master has rank `rank` to leave. `finishes`: its running iterations are finished first.
      * Returns false if there is no such pod. */
@@ -70,8 +72,8 @@ struct control_source {
     const char *pods_file;
 };
 
-/* Returns a session that starts now, without a TCP port. Its name is that of the set or, for a run, run-PID. The name
- * is written to `name`, which the session borrows. */
+/* Returns a session that starts now, without a TCP port. The session has the name of the set or, for a run, the name
+ * run-PID. The name is written to `name`, which the session borrows. */
 struct control_session control_source_session(const struct control_source *source, const char *version,
                                               char name[CONTROL_NAME_MAX]);
 

@@ -11,8 +11,8 @@
 /* Reads a submission. Missing fields get the defaults of docs/CONTROL.md. If it fails, nothing is owned. */
 int submission_read(struct submission *submission, const json_t *object, struct error *error);
 
-/* Parses the body of a request, which is a submission or an array of submissions, and does not check the submissions.
- * Returns an array in both cases, which the caller owns, or NULL with an error. */
+/* Parses the body of a request, which is a submission or an array of submissions. Does not check the submissions.
+ * Always returns an array, which the caller owns, or NULL with an error. `*is_array`: whether the body is an array. */
 json_t *submissions_of_body(const char *bytes, size_t size, bool *is_array, struct error *error);
 
 /* Returns the submission as JSON, which the caller owns. */

@@ -47,7 +47,7 @@ const char *tcp_look_up(const struct address *address, bool listens, struct addr
     const char *host = address->host;
     char port[8];
     snprintf(port, sizeof port, "%u", (unsigned)address->port);
-    /* A static single-file build resolves only numbers and localhost: for other names the C library would have to load
+    /* A static single-file build resolves only numbers and localhost. For other names the C library would have to load
      * modules. */
     if (is_one_file()) {
         wanted.ai_flags |= AI_NUMERICHOST;

@@ -136,8 +136,8 @@ static void close_trace(struct master_job *job)
             job->error.text);
 }
 
-/* If a sync failed and the supermaster was told of no problem, prints the failure here: the sync after the last report
- * fails too late to be told. */
+/* The sync after the last report may fail too late for the supermaster to be told. If a sync failed and the supermaster
+ * was told of no problem, prints the failure here. */
 static int check_sync(struct master_job *job, int status)
 {
     if (job->sync_error.text[0] == '\0' || job->master.problem.text[0] != '\0')

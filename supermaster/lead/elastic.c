@@ -27,7 +27,7 @@ static int elastic_fail(const struct elastic *elastic, int status, const char *t
     return status;
 }
 
-/* Makes the path of the ticket absolute, and creates its folders. Fails if the path names a file that is not a
+/* Makes the path of the ticket absolute, and creates the folders in it. Fails if the path names a file that is not a
  * ticket. */
 static int make_place(const char *given, char path[PATH_MAX], struct error *error)
 {
@@ -160,8 +160,9 @@ static int announce(struct elastic *elastic)
     return led_job_announce(elastic->led, elastic->link, ELASTIC_JOB, &about, true);
 }
 
-/* Sends away pods that cannot take part in the job, because there is no other job for them. Each pod has printed the
- * reason. Pods that the run itself has started stay: if such a pod ended early, its launcher would report an error. */
+/* The run has no other job for pods that cannot take part in this one, so they are sent away. Each of these pods has
+ * printed the reason. Pods that the run itself has started stay, because the launcher of such a pod would report an
+ * early end as an error. */
 static void send_unfit_away(struct elastic *elastic)
 {
     unsigned rank;

@@ -25,8 +25,8 @@ struct elastic {
 int elastic_prepare(struct elastic *elastic, struct led_job *led, struct runtime *runtime,
                     const struct topology *launch);
 
-/* Tells all ranks whether the run takes place. If it does not, returns false, and the caller must leave with
- * `*status`. */
+/* Tells all ranks whether the run takes place. If the run does not take place, returns false, and the caller must leave
+ * with `*status`. */
 bool elastic_share(struct elastic *elastic, int *status);
 
 int elastic_drive(struct elastic *elastic);

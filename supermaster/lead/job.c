@@ -47,7 +47,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Time limit for each query of a kernel in a set. During a query all jobs of the set stand still. */
+/* Time limit for each query of a kernel in a set. All jobs of the set stand still during a query. */
 #define ASK_IN_SET_NS UINT64_C(10000000000)
 
 struct share {
@@ -79,8 +79,8 @@ struct led_job {
     char **environment;
     struct asker *asker; /* only in a set; owned */
     struct led_number number;
-    /* option --output=FILE that is added to the words of the other ranks; empty if these ranks find the same name
-     * themselves */
+    /* The option --output=FILE, which is added to the command line for the other ranks. Empty if these ranks find the
+     * same name by themselves. */
     char output_word[sizeof "--output=" + JOB_PATH_MAX];
     int argc;
     char **argv;
@@ -273,7 +273,7 @@ static int init_machine(struct led_job *led)
     return result;
 }
 
-/* Opens the trace and copies the ranks, because the topology is released before the trace is written. */
+/* Opens the trace. Copies the ranks, because the topology is released before the trace is written. */
 static int open_trace(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -309,8 +309,8 @@ static unsigned count_launched_workers(const struct topology *topology)
     return launched;
 }
 
-/* For verification each master needs two workers. Pods are exempt: if a pod has no second worker, the report counts its
- * iterations as unverified. */
+/* For verification each master needs two workers. Pods are exempt: if a pod has only one worker, the report counts the
+ * iterations of this pod as unverified. */
 static int check_verify_lineup(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -357,8 +357,8 @@ static bool is_output_there(const char *output)
     return false;
 }
 
-/* Inserts the number of the job before the ending of the default output name. If a file of that name may belong to
- * another set, also inserts the name of the set. */
+/* Inserts the number of the job before the ending of the default output name. If there is already a file with the
+ * resulting name, it may belong to another set; then the name of the set is inserted, too. */
 static void number_output(struct led_job *led)
 {
     struct job *job = &led->root.setup.job;
@@ -595,8 +595,8 @@ static int store(void *context, const struct part *part, const void *data, uint6
     struct led_job *led = context;
     struct root *root = &led->root;
     enter(led);
-    /* If there are masters, they write most results. Then the supermaster opens the file only when it must write
-     * results of pods, or of workers whose master was lost. */
+    /* If there are masters, they write most results. The supermaster then opens the file only when it must write
+     * results itself: those of pods, or of workers whose master was lost. */
     if (!root->sink_open && root_open_sink(root) < 0) {
         *error = root->error;
         return -1;
@@ -797,7 +797,7 @@ static char *session_setting(void)
     return setting;
 }
 
-/* Adds the session variable of this process to the environment of the job, in place of one that the job has inherited.
+/* Adds this process's session variable to the environment of the job. An inherited variable of that name is replaced.
  * Returns the new array, which the caller frees; NULL if memory runs out. */
 static char **add_session(struct announcement *about)
 {
@@ -900,8 +900,8 @@ static void join_trace(struct led_job *led)
     say(root->err, "%s: --trace: %s", root->name, root->error.text);
 }
 
-/* Warns of tasks that were added to the list during the run and so were not run. If the file has not changed since the
- * start, does not read it again. */
+/* Warns of tasks that were added to the list during the run, because these were not run. Does not read the file again
+ * if it has not changed since the start. */
 static void tell_added_tasks(struct led_job *led, int status)
 {
     struct root *root = &led->root;

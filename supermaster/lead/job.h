@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A job as the supermaster runs it, from its command line to its summary: its machine, the effects of that machine, and
- * all that it prints. A plain run has one such job; a set has one for each running job. */
+/* A job as the supermaster runs it, from its command line to its summary. It consists of its machine, the effects of
+ * that machine, and all that the job prints. A plain run has one such job, and a set has one for each running job. */
 #pragma once
 
 #include "common/control/job_json.h"
@@ -16,19 +16,19 @@ struct led_job;
 
 struct led_job *led_job_new(const char *version);
 
-/* Releases the job. NULL is allowed. If the job was prepared but has not run, removes its journal. */
+/* Releases the job, which may be NULL. If the job was prepared but has not run, removes its journal. */
 void led_job_free(struct led_job *led);
 
 struct root *led_job_root(struct led_job *led);
 
 /* Sets the folder (a descriptor) and the umask in which the job runs, and the environment of its kernel. The defaults
- * are those of the process. Folder and environment are borrowed. `is_patient`: led_job_read() waits for some seconds if
- * the kernel is still being loaded; otherwise it does not wait. */
+ * are those of the process. Folder and environment are borrowed. `is_patient`: if the kernel is still being loaded,
+ * led_job_read() waits for it for some seconds. */
 void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment, bool is_patient);
 
-/* The number of a job in a set, which must be set before led_job_read(). If the kernel chooses the name of the output,
- * the number becomes part of it, so that jobs in one folder have different files: exec-12.out, or exec-SET-12.out if a
- * file of another set may have the first name. The texts are borrowed. */
+/* The number of a job in a set. Must be set before led_job_read(). If the kernel chooses the name of the output, the
+ * number becomes part of that name. So jobs in the same folder have different files, such as exec-12.out. If another
+ * set may have made a file of that name, the name is exec-SET-12.out. The texts are borrowed. */
 struct led_number {
     const char *set;
     uint32_t id;
@@ -38,18 +38,18 @@ struct led_number {
 
 void led_job_number(struct led_job *led, const struct led_number *number);
 
-/* led_job_is_loading() returns true if led_job_read() has failed because the kernel is still being loaded. After
- * led_job_has_loaded() has returned true, led_job_read() can be called again. When the kernel is loaded,
- * led_job_loading_socket() is readable, so that the caller can wait for it. */
+/* For kernels that are still being loaded. led_job_is_loading() returns true if this was the reason why led_job_read()
+ * has failed. The caller can wait until led_job_loading_socket() is readable. After led_job_has_loaded() has returned
+ * true, the caller can call led_job_read() again. */
 bool led_job_is_loading(const struct led_job *led);
 bool led_job_has_loaded(const struct led_job *led);
 int led_job_loading_socket(const struct led_job *led);
 
-/* Exchanges the loaded kernels of two jobs. So a job that is read again need not load its kernel again. */
+/* Exchanges the loaded kernels of two jobs. A job that is read again thus need not load its kernel again. */
 void led_job_take_kernel(struct led_job *led, struct led_job *other);
 
-/* These functions must be called before led_job_prepare(). led_job_expect_more(): the machine will be told of growth of
- * the loop, and so does not check for growth periodically. led_job_expect_pods(): masters may join while the job
+/* These functions must be called before led_job_prepare(). led_job_expect_more(): the machine will be told when the
+ * loop grows, so it does not check for growth periodically. led_job_expect_pods(): masters may join while the job
  * runs. */
 void led_job_expect_more(struct led_job *led);
 void led_job_expect_pods(struct led_job *led);
@@ -57,33 +57,35 @@ void led_job_expect_pods(struct led_job *led);
 /* Makes room for a joining master with this many workers. Returns -1 if memory runs out; then nothing has changed. */
 int led_job_reserve(struct led_job *led, unsigned workers);
 
-/* Takes in a master after led_job_reserve() has made room for it and the caller has added it to the topology. The
- * caller then tells the machine. */
+/* Takes in a joined master. Before, led_job_reserve() must have made room for it, and the caller must have added it to
+ * the topology. Afterwards the caller must tell the machine. */
 void led_job_note_joined(struct led_job *led);
 
 bool led_job_tell_unfit(const struct led_job *led, unsigned i, unsigned *rank);
 
-/* Sets how many iterations clients have added so far to a loop that grows by a number of iterations, not by rows. The
- * caller then tells the machine. This function and all below it, except led_job_read(), require led_job_prepare(). */
+/* For a loop that grows by a number of iterations, not by rows: sets how many iterations clients have added so far.
+ * Afterwards the caller must tell the machine. This function and all functions below it, except led_job_read(), require
+ * led_job_prepare(). */
 void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete);
 
-/* Parses the command line, from which the job borrows, and queries the kernel. Returns the same values as
+/* Parses the command line and queries the kernel. The job borrows from the command line. Returns the same values as
  * job_setup_make(). The error is in led_job_root()->error. */
 int led_job_read(struct led_job *led, int argc, char **argv);
 
 /* Makes all checks that need the topology, then opens the files. Prints errors and notes. Returns EXIT_STATUS_DONE if
- * the job can begin, otherwise its exit status, or HELLO_STATUS_HELP if nothing is left to do. `topology` is borrowed
- * for the life of the job. */
+ * the job can begin, and HELLO_STATUS_HELP if nothing is left to do. Otherwise returns the exit status of the job.
+ * `topology` is borrowed for the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
-/* Returns the command line for the other ranks, of `*count` words. Word 0 is the text of the findings of this rank
- * (common/config/findings.h). With it the other ranks check that their input files are the same, and ranks that do not
- * run the user's kernel or technique need not load it. The caller frees the array, not the words. Returns NULL if
- * memory runs out; the other ranks can then use the words that were passed to led_job_read(). */
+/* Returns the command line for the other ranks, which has `*count` words. Word 0 is the text of the findings of this
+ * rank (common/config/findings.h). With these findings the other ranks check that their input files are the same. The
+ * findings also describe the user's kernel and technique, so ranks that do not run these need not load them. The caller
+ * frees the array, but not the words. Returns NULL if memory runs out; the other ranks can then use the words that were
+ * passed to led_job_read(). */
 char **led_job_words(const struct led_job *led, int *count);
 
-/* Adds the words of the job to `about`, and announces the job under its number to all ranks; `is_for_pods`: also to
- * pods. Prints errors and returns an exit status. */
+/* Adds the words of the job to `about`, and announces the job to all ranks as number `number`. `is_for_pods`: pods get
+ * the announcement, too. Prints errors and returns an exit status. */
 struct announcement;
 struct link;
 int led_job_announce(struct led_job *led, struct link *link, uint32_t number, struct announcement *about,
@@ -102,7 +104,7 @@ uint64_t led_job_failures(const struct led_job *led);
 
 unsigned led_job_busy(const struct led_job *led);
 
-/* Writes a line with the most frequent reason of failed tasks into `text`, or an empty line if no task has failed.
+/* Writes a line with the most frequent reason of failed tasks to `text`. If no task has failed, writes an empty line.
  * Returns `text`. Requires led_job_end(). */
 #define LED_REASON_MAX 1000
 char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX]);

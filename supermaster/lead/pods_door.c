@@ -25,7 +25,7 @@ static int begin_ticket(struct ticket *ticket, const char *path, bool reuses, st
     if (!reuses || ticket_read(ticket, path, &unused) < 0)
         return ticket_init(ticket, error);
     ticket->count = 0;
-    ticket_name_machine(ticket); /* the existing ticket may name another machine, if machines share the folder */
+    ticket_name_machine(ticket); /* If machines share the folder, the existing ticket may name another machine. */
     return 0;
 }
 
@@ -46,8 +46,8 @@ static int list_addresses(struct ticket *ticket, const char *path, const struct 
     return 0;
 }
 
-/* If the supermaster listens at a wildcard address, puts the addresses of this machine into the ticket in its place. A
- * pod that read the wildcard address in the ticket would take it for the pod's own machine. */
+/* If the supermaster listens at a wildcard address, the ticket gets the addresses of this machine instead. If a pod
+ * connected to a wildcard address, it would reach the pod's own machine. */
 static void name_own_addresses(struct ticket *ticket)
 {
     const struct stream_address anywhere = ticket->addresses[ticket->count - 1];
@@ -71,7 +71,7 @@ static int listen_at(struct pods_door *door, struct runtime *runtime, struct tic
     door->streams = streams_listen(&setup, ticket->addresses, ticket->count, error);
     if (door->streams == NULL)
         return -1;
-    /* the operating system may have chosen the ports, so the ticket gets the actual ones */
+    /* the operating system may have chosen ports, so the ticket gets the actual addresses */
     for (size_t i = 0; i < ticket->count; i++)
         ticket->addresses[i] = *streams_address(door->streams, i);
     name_own_addresses(ticket);

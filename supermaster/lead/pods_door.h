@@ -20,10 +20,10 @@ struct pods_door {
     struct streams *streams; /* owned; NULL: the supermaster does not listen */
 };
 
-/* Listens at the address (if its host is empty, only at a local socket), and writes the ticket to the absolute path
- * `path`. The local socket is in the same folder. `reuses`: if there is a ticket, keeps its key, so that pods that have
- * lost their set can return. `option`: the option that names the path, for errors. The next link that is opened gets
- * the pods. */
+/* Listens at a local socket and, if the host of `address` is not empty, at this TCP address. Writes the ticket to the
+ * absolute path `path`. The local socket is in the same folder. `reuses`: keeps the key of an existing ticket, so that
+ * pods that have lost their set can return. `option`: the option that names the path, for errors. The next link that is
+ * opened gets the pods. */
 int pods_door_open(struct pods_door *door, struct runtime *runtime, const struct address *address, const char *path,
                    bool reuses, const char *option, struct error *error);
 

@@ -141,7 +141,7 @@ void set_folder_remove(const struct set_folder *folder, uint64_t job)
     set_folder_remove_list(folder, job);
 }
 
-/* Returns the number of the job to which the file belongs; 0: the name is not that of a file of a job. */
+/* Returns the number of the job to which the file belongs. Returns 0 if no job has a file of this name. */
 static uint64_t job_of(const char *file)
 {
     char name[FILE_NAME_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a set. It contains `queue` (queue_journal.h) and the folder `jobs`. In `jobs` are the output of each
- * job, ID.out and ID.err, and the task list of an open job, ID.list (items.h). */
+/* The folder of a set. It contains the file `queue` (queue_journal.h) and the folder `jobs`. `jobs` contains the output
+ * of each job, ID.out and ID.err, and the task list of each open job, ID.list (items.h). */
 #pragma once
 
 #include "common/config/serve_options.h"
@@ -21,10 +21,11 @@ struct set_folder {
 int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error);
 void set_folder_close(struct set_folder *folder);
 
-/* Removes the output of jobs that are not in the queue. If the queue was begun `anew`, these are the jobs of an earlier
- * set. Otherwise these are the jobs that the queue has forgotten; output of jobs with numbers above the newest job of
- * the queue then stays. As long as a damaged queue file is kept, all output stays, because the queue may have lost
- * jobs. Returns the largest number of a job whose output stays. */
+/* Removes the output of jobs that are not in the queue, and returns the largest number of a job whose output stays.
+ *
+ * If the queue was begun `anew`, the output of all jobs of an earlier set is removed. Otherwise only the output of jobs
+ * that the queue has forgotten is removed: output of jobs with higher numbers than the newest job of the queue stays.
+ * As long as a damaged queue file is kept, all output stays, because the queue may have lost jobs. */
 uint32_t set_folder_clear(const struct set_folder *folder, const struct queue *queue, bool anew);
 
 void set_folder_remove(const struct set_folder *folder, uint64_t job);
@@ -39,6 +40,6 @@ void set_folder_remove_list(const struct set_folder *folder, uint64_t job);
 
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream);
 
-/* Opens a file for the output of a job. `goes_on`: new output is appended to earlier output. Like set_folder_read(),
- * returns a descriptor, or -1 with errno. */
+/* Opens a file for the output of a job. `goes_on`: new output is appended to earlier output. This function and
+ * set_folder_read() return a descriptor, or -1 with errno. */
 int set_folder_write(const struct set_folder *folder, uint64_t job, enum control_stream stream, bool goes_on);

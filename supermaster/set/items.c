@@ -189,7 +189,7 @@ static int mend(struct set *set, const struct queue_job *queued, struct error *e
     if (queued->state > QUEUE_RUNNING || queued->items.bytes == 0)
         return 0;
     const int file = set_folder_open_list(&set->folder, queued->id, false, &bytes);
-    if (file < 0) /* this is no error here: without its list the job will fail with an error when it begins */
+    if (file < 0) /* This is no error here. The job will fail with an error when it begins without its list. */
         return 0;
     const bool has_more = bytes > queued->items.bytes;
     const int result = has_more && (ftruncate(file, (off_t)queued->items.bytes) < 0 || fdatasync(file) < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The running jobs of a set: see jobs.h. The other ranks know a job by another number than the queue, because these
- * numbers must ascend, while jobs begin by priority. The output of a job goes to files in the folder of the set. Errors
- * of a job that has no such files go to the standard error of the set. */
+/* The running jobs of a set: see jobs.h. A job has one number in the queue and another one for the other ranks. The
+ * numbers for the ranks must ascend in the order in which jobs begin, and that order depends on priorities. The output
+ * of a job goes to files in the folder of the set. If a job has no such files, its errors go to the standard error of
+ * the set. */
 #include "supermaster/set/jobs.h"
 
 #include "common/job/status.h"
@@ -26,7 +27,7 @@
 
 struct set_job {
     struct set_job *next;
-    struct queue_job *queued; /* owned by the queue, which keeps it at least until it is told that the job is over */
+    struct queue_job *queued; /* owned by the queue; it keeps the job at least until it is told that the job is over */
     struct job_words words;
     struct topology topology;
     struct led_job *led; /* owned */
@@ -41,8 +42,8 @@ struct set_job {
     bool load_is_told;
 };
 
-/* LOAD_TOLD_NS: if a kernel takes longer to load, a message is printed. LOAD_LOOK_S: seconds between two checks whether
- * it is loaded. */
+/* LOAD_TOLD_NS: a message is printed if a kernel takes longer than this to load. LOAD_LOOK_S: seconds between two
+ * checks whether a kernel is loaded. */
 #define LOAD_TOLD_NS UINT64_C(10000000000)
 #define LOAD_LOOK_S  1
 
@@ -175,8 +176,8 @@ static int enter(const struct set *set, struct set_job *job)
     return EXIT_STATUS_DONE;
 }
 
-/* Parses the words of the job and queries the kernel. Prints errors and returns an exit status. If the kernel is still
- * being loaded, prints nothing. */
+/* Parses the words of the job and queries the kernel. Prints errors, but none if the kernel is still being loaded.
+ * Returns an exit status. */
 static int learn(struct set *set, struct set_job *job)
 {
     int result = led_job_read(job->led, job->words.argc, job->words.argv);
@@ -198,8 +199,8 @@ static bool has_to_wait(struct set *set, const struct set_job *job)
     return queue_next(&set->queue) != job->queued;
 }
 
-/* Returns true if pods can take part in the job. In loops with dependencies they cannot: workers exchange boundary data
- * over MPI, which does not reach other launches. */
+/* Returns true if pods can take part in the job. They cannot if the loop has dependencies: its workers exchange
+ * boundary data over MPI, which does not reach other launches. */
 static bool takes_pods(const struct set_job *job)
 {
     return !job_setup_is_dependent(&led_job_root(job->led)->setup);
@@ -305,8 +306,8 @@ static void on_load_news(evutil_socket_t unused, short what, void *context)
     (void)unused, (void)what, (void)context;
 }
 
-/* Wakes the set once if there is news of the kernel that is being loaded, or after LOAD_LOOK_S. A persistent event
- * would keep the event loop busy. */
+/* Wakes the set once: after news of the kernel that is being loaded, or after LOAD_LOOK_S. A persistent event would
+ * keep the event loop busy. */
 static bool await_load_news(struct set_job *job)
 {
     const struct timeval look = {.tv_sec = LOAD_LOOK_S};
@@ -399,8 +400,8 @@ static struct set_job *find_running(const struct set *set, uint32_t id)
     return job;
 }
 
-/* A worker that has a chunk of a job with a higher priority does not compute for this job. So at most the workers
- * without such a chunk count as busy; if there are none, the job waits. */
+/* A worker that has a chunk of a job with a higher priority does not compute for this job. So at most the remaining
+ * workers count as busy for this job. If no workers remain, the job waits. */
 static void tell_waiting(const struct set *set, const struct set_job *job, struct control_job *told)
 {
     struct progress *progress = &told->progress;
@@ -545,17 +546,20 @@ static void keep_failures(struct set *set, const struct set_job *job)
     set->failures_next = (set->failures_next + 1) % SET_FAILURES_MAX;
 }
 
-/* Returns true if the set has workers; some may have been lost and have come back. If the set has masters, returns
- * false, because this rank then does not know. */
+/* Returns true if the set is known to have workers. Lost workers may have come back. If the set has masters, this rank
+ * does not know whether there are workers, and the function returns false. */
 static bool has_workers(const struct set *set)
 {
     return topology_is_central(&set->launch) && link_has_worker(set->link);
 }
 
-/* Returns the exit status with which the job ends in the queue. If the job has lost all workers, none has come back and
- * no pod can join, the set ends, because it cannot run other jobs either. A job with a journal then waits for the next
- * set. A job without a journal fails, because it might be the cause and might do the same to the next set. If a job has
- * drained although nobody has cancelled it, another rank has got a signal, so the set stops. */
+/* Returns the exit status with which the job ends in the queue.
+ *
+ * If the job has lost all workers, none has come back and no pod can join, the set ends, because it cannot run other
+ * jobs either. If the job has a journal, it then waits for the next set. If it has no journal, it fails: it might have
+ * killed the workers, and might do the same in the next set.
+ *
+ * If the job has drained although nobody has cancelled it, another rank has got a signal. Then the set stops. */
 static int status_for_queue(struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
@@ -570,8 +574,8 @@ static int status_for_queue(struct set *set, const struct set_job *job, int stat
     return status;
 }
 
-/* Returns true if the job restarts from its journal with the present ranks: it has lost a rank that it needs, or all
- * workers that it had when it began. */
+/* Returns true if the job restarts from its journal with the present ranks. It does so after the loss of a rank that it
+ * needs. It also does so after the loss of all its workers, if the set has workers again. */
 static bool begins_again(const struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
@@ -580,8 +584,8 @@ static bool begins_again(const struct set *set, const struct set_job *job, int s
            !job->queued->is_cancelled && set->queue.mode != QUEUE_STOPPED;
 }
 
-/* Ends a job. Its output and its end in the queue's journal are written before its own journal is removed. So if the
- * set is killed in between, the next set learns from one of the two journals that the job is done. */
+/* Ends a job. The job's own journal is removed last, after its output and its end in the queue's journal are written.
+ * If the set is killed in between, one of the two journals still tells the next set that the job is done. */
 static void end_job(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins a job; if that fails, ends the job as failed with an error. If the job must run alone, it waits while others
- * run. If its kernel must be loaded first, the job begins after that. If memory runs out, this function may end the
+/* Begins a job. If beginning fails, ends the job as failed with an error. A job that must run alone waits while others
+ * run. If the kernel must be loaded first, the job begins after that. If memory runs out, this function may end the
  * link. */
 void set_begin_job(struct set *set, struct queue_job *queued);
 
@@ -26,8 +26,8 @@ bool set_tell_running(const struct set *set, uint32_t id, struct control_job *jo
 
 bool set_tell_rank(const struct set *set, uint32_t id, uint64_t place, struct rank_figures *rank);
 
-/* Describes the given-up iteration of the job with number `place`, counted from 0, and the iterations after it with the
- * same reason. Returns false if the job has given up fewer iterations, or if its list was not kept (see
+/* Describes given-up iteration number `place` of the job, counted from 0, and the iterations after it with the same
+ * reason. Returns false if the job has given up fewer iterations, or if its list was not kept (see
  * SET_FAILURES_MAX). */
 bool set_tell_failure(const struct set *set, uint32_t id, uint64_t place, struct failure_figures *failure);
 
@@ -41,8 +41,8 @@ int set_reserve(const struct set *set, unsigned workers);
 
 void set_tell_joined(const struct set *set, const struct link_pod *pod);
 
-/* Makes the pod of master `master` leave all running jobs. `now`, also in set_drain_job(): running iterations are not
- * finished. */
+/* Makes the pod of master `master` leave all running jobs. `now`, also in set_drain_job(): running iterations are
+ * abandoned. */
 void set_tell_leaving(const struct set *set, unsigned master, bool now);
 
 void set_drain_job(const struct set *set, uint32_t id, bool now);

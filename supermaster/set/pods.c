@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pods of a set: see pods.h. If another set will continue the jobs, the ticket is not removed at the end, so that
- * waiting pods can come back with the same key. */
+/* The pods of a set: see pods.h. If another set will continue the jobs, the ticket stays at the end. Waiting pods can
+ * then come back with the same key. */
 #include "supermaster/set/pods.h"
 
 #include "common/os/say.h"

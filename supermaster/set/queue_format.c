@@ -271,7 +271,7 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
                                     .failed = wire_get64(bytes + FAILED_AT),
                                     .elapsed_s = wire_get_double(bytes + ELAPSED_AT)};
     memcpy(texts, bytes + QUEUE_FIGURE_BYTES, record->text_bytes - QUEUE_FIGURE_BYTES);
-    /* bytes that the record does not have are NUL, so a missing text is empty */
+    /* the bytes after the text of the record are NUL, so a missing text is empty */
     for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) {
         figures.texts[i] = texts + at;
         at += strlen(texts + at) + 1;
@@ -280,8 +280,8 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
     return 0;
 }
 
-/* Replays items of an open job. In a rewritten file the record of the items may come after the end of the job, if
- * replaying the submission has ended the job at once; then the items are ignored. */
+/* Replays items of an open job. In a rewritten file the submission comes first, and its replay may end the job at once.
+ * The record of the items then comes after the end of the job, and the items are ignored. */
 static enum taken replay_items(struct queue *queue, struct queue_job *job, const struct queue_record *record)
 {
     const unsigned char *bytes = (const unsigned char *)record->text;
@@ -296,8 +296,8 @@ static enum taken replay_items(struct queue *queue, struct queue_job *job, const
     return TAKEN;
 }
 
-/* Handles a job that has begun although a job of its `after` is not done: the record of that job's end must be lost.
- * The job will begin again from its own journal. */
+/* Handles a job that has begun although a job of its `after` is not done. The record of the end of that other job must
+ * be lost. The job that has begun will begin again from its own journal. */
 static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s, const struct queue_damage *damage)
 {
     if (!queue_is_damaged(damage))
@@ -307,9 +307,9 @@ static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s,
     return TAKEN;
 }
 
-/* Replays a change of a job. A job that continued in a later set has begun more than once. If a job was cancelled
- * because of another job, a rewritten file has a record of its end, although replaying the end of the other job has
- * already cancelled it. */
+/* Replays a change of a job. A job that continued in a later set has several records of its beginning. If a job was
+ * cancelled because of another job, a rewritten file has a record of its end. The replay of the other job's end has
+ * then already cancelled this job. */
 static enum taken replay_change(struct queue *queue, struct queue_job *job, const struct queue_record *record,
                                 const struct queue_damage *damage)
 {
@@ -412,7 +412,7 @@ static int take_records(struct replay *replay, const unsigned char *bytes, size_
         const size_t next = find_record(bytes, size, at);
         if (next > at)
             note_damage(replay->damage, at, next - at);
-        if (next == size) { /* no later record tells how many records are missing, so at least one is counted */
+        if (next == size) { /* no later record tells how many records are missing here, so at least one is counted */
             replay->damage->records++;
             replay->damage->is_unended = true;
             const uint64_t lost = (next - at) / QUEUE_RECORD_BYTES;
@@ -442,7 +442,7 @@ static struct queue_job *next_live(struct queue_job *job)
 }
 
 /* Cancels jobs that wait for a lost job. `behind`: the lowest number of a job that was submitted after the first
- * damage. Jobs before that can wait only for known jobs, or for forgotten ones, which are done. */
+ * damage. Jobs with lower numbers can wait only for known jobs, and for forgotten jobs, which are done. */
 static void cancel_dependents_of_lost(struct queue *queue, uint32_t behind, struct queue_damage *damage)
 {
     for (struct queue_job *job = next_live(queue->first), *next; job != NULL; job = next) {

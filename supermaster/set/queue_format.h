@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The format of a queue's journal. Pure: nothing here reads or writes files.
  *
- * A file is a head and records, all integers little-endian:
+ * A file consists of a head and records. All integers are little-endian:
  *
  *     head     "HDSSQUEU"  u32 version  u32 newest  u32 CRC
  *     record   F5 51 52 F9  u32 CRC  u32 bytes of the text  u32 number  u32 kind  u32 job  u32 newest  u32 status
  *              u32 cancelled_by  i64 time  the text
  *
- * `newest` is the largest job number given so far. The kinds of records, with their fields besides number, kind, job,
- * newest and time:
+ * `newest` is the largest job number given so far. These are the kinds of records, and the fields that they use besides
+ * number, kind, job, newest and time:
  *
  *     QUEUE_SUBMITTED     text: the submission as JSON (docs/CONTROL.md); cancelled_by if it was cancelled at once
  *     QUEUE_GIVEN         an open job got items; text: u64 items  u64 bytes of the list  u64 1 if complete, else 0
@@ -19,12 +19,12 @@
  *     QUEUE_SET_OVER      the set has ended by itself; always the last record
  *
  * All other fields are 0, and a text that is not listed is empty. A QUEUE_GIVEN can have fewer items than an earlier
- * one, if the disk was full. If a job fails or is cancelled, this also cancels the jobs that wait for it; only a
- * rewritten file has records of their ends.
+ * one, if the disk was full. The failure or cancellation of a job also cancels the jobs that wait for it. Only a
+ * rewritten file has records of the ends of such jobs.
  *
  * A CRC covers all other bytes of its head or record, so each record can be checked by itself. Records are numbered
- * from 1. After damage the reader looks for the next F5 51 52 F9, which no text contains, and the numbers tell how many
- * records are missing. If QUEUE_SET_OVER is missing, the set was killed or the file was cut off. */
+ * from 1. After damage the reader looks for the next F5 51 52 F9, which no text contains. The numbers then tell how
+ * many records are missing. If QUEUE_SET_OVER is missing, the set was killed or the file was cut off. */
 #pragma once
 
 #include "common/util/error.h"
@@ -81,7 +81,7 @@ struct queue_notes {
     uint32_t number;
     uint32_t newest;
     bool set_is_over;
-    bool failed; /* memory ran out, so records are missing, and no more are added */
+    bool failed; /* memory ran out: records are missing, and no more records are added */
 };
 
 void queue_notes_fini(struct queue_notes *notes);
@@ -98,15 +98,15 @@ void queue_note_all(struct queue_notes *notes, const struct queue *queue);
 
 struct queue_damage {
     bool head_is_bad;
-    /* offset of the first byte that is not part of an intact record, and the number of all such bytes */
+    /* `at`: offset of the first byte that is not part of an intact record. `bytes`: number of all such bytes. */
     uint64_t at, bytes;
     uint64_t records;
     uint64_t cancelled;
     bool is_unended; /* QUEUE_SET_OVER is missing: the set was killed, or the end of the file was cut off */
 };
 
-/* Returns true if records may be lost. A file is not damaged if only QUEUE_SET_OVER is missing, because a set that was
- * killed leaves such a file. */
+/* Returns true if records may be lost. A file that only lacks QUEUE_SET_OVER is not damaged, because a killed set
+ * leaves such a file. */
 static inline bool queue_is_damaged(const struct queue_damage *damage)
 {
     return damage->head_is_bad || damage->bytes > 0 || damage->records > 0;
@@ -114,6 +114,6 @@ static inline bool queue_is_damaged(const struct queue_damage *damage)
 
 /* Reads a file of `size` bytes into an empty queue. If records are damaged, also reads the records after them. Jobs
  * that have begun count as running. The numbers of jobs that may be lost are not used again. Fails if the file has
- * another format or version, or if memory runs out; the queue may then contain jobs. */
+ * another format or version, or if memory runs out. After a failure the queue may contain jobs. */
 int queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, struct queue_damage *damage,
                  struct error *error);

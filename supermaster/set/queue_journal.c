@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of the queue's journal: see queue_journal.h. Invariant: unless `is_stale` is set, the first `size` bytes of
- * the file and the notes that follow them describe the queue. */
+/* The file of the queue's journal: see queue_journal.h. Invariant: unless `is_stale` is set, the queue is described by
+ * the first `size` bytes of the file together with the notes that are not written yet. */
 #include "supermaster/set/queue_journal.h"
 
 #include "common/os/files.h"
@@ -74,7 +74,7 @@ static int write_anew(struct queue_journal *journal, int fd)
     return file_write_at(fd, journal->notes.bytes, journal->notes.size, 0) < 0 || fdatasync(fd) < 0 ? -1 : 0;
 }
 
-/* Writes the journal to a file with the temporary name and renames that file. If writing fails, the old file is
+/* Writes the journal to a file with the temporary name and then renames that file. If writing fails, the old file stays
  * unchanged. */
 static int replace(struct queue_journal *journal, struct error *error)
 {
@@ -235,7 +235,7 @@ static int take_earlier(struct queue_journal *journal, enum queue_earlier earlie
     const uint32_t newest = queue->newest;
     queue_fini(queue);
     queue_init(queue, at_once);
-    /* numbers are not used again, because jobs may have left files that are named by their numbers */
+    /* jobs may have left files that are named by their numbers, so these numbers are not used again */
     queue->newest = newest;
     return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of the queue's journal. Submissions, beginnings and ends of jobs are noted in memory, and a commit writes
- * all notes together. See queue_format.h for the contents.
+/* The file of the queue's journal. Submissions, beginnings and ends of jobs are noted in memory. A commit writes all
+ * notes together. queue_format.h describes the contents.
  *
- * The file is created under a temporary name and then renamed; later commits append to it. If the file has doubled in
- * size and has more than QUEUE_JOURNAL_LEAST bytes, it is rewritten in the same way with the present jobs. It is also
+ * The file is created under a temporary name and then renamed. Later commits append to it. It is rewritten in the same
+ * way, with the present jobs, after it has doubled in size and has more than QUEUE_JOURNAL_LEAST bytes. It is also
  * rewritten after a failed write, so nothing is lost. The process that writes the file holds a lock on it.
  *
- * A damaged file is kept as NAME.damaged-1, NAME.damaged-2 and so on; then the file is rewritten with the intact
+ * A damaged file is kept as NAME.damaged-1, NAME.damaged-2 and so on. Then the file is rewritten with the intact
  * jobs. */
 #pragma once
 
@@ -29,8 +29,8 @@ enum queue_earlier {
     QUEUE_OF_LOST_SET, /* like QUEUE_TAKEN_OVER, but each job that was running also counts the loss of the set */
 };
 
-/* Opens the file for an empty queue, which is borrowed. Fails if another set is writing the file, or if it is not the
- * journal of a queue. If `earlier` is QUEUE_REFUSED, also fails if the file is damaged or has jobs that are not
+/* Opens the file for an empty queue, which is borrowed. Fails if another set is writing the file, or if the file is not
+ * the journal of a queue. If `earlier` is QUEUE_REFUSED, also fails if the file is damaged, or has jobs that are not
  * over. */
 struct queue_journal *queue_journal_open(const char *path, enum queue_earlier earlier, struct queue *queue,
                                          int64_t now_s, struct error *error);
@@ -40,7 +40,8 @@ const char *queue_journal_warning(const struct queue_journal *journal);
 
 void queue_journal_set_over(struct queue_journal *journal);
 
-/* These functions note a change of a job. If the change also cancels other jobs, those need no record of their own. */
+/* These functions note a change of a job. If the change also cancels other jobs, the cancelled jobs need no notes of
+ * their own. */
 void queue_journal_items(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_submitted(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_begun(struct queue_journal *journal, const struct queue_job *job);

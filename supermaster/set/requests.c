@@ -44,8 +44,8 @@ static const char *beginning_waits_for(struct set *set, const struct queue_job *
 
 static void tell_resting(struct set *set, const struct queue_job *queued, struct control_job *job)
 {
-    /* Indexed by enum queue_state. In QUEUE_RUNNING the job is shown as waiting, because its kernel is still being
-     * loaded. */
+    /* Indexed by enum queue_state. A job in QUEUE_RUNNING comes here only while its kernel is being loaded, and is then
+     * shown as waiting. */
     static const enum control_state states[] = {CONTROL_WAITING, CONTROL_WAITING, CONTROL_DONE, CONTROL_FAILED,
                                                 CONTROL_CANCELLED};
     const struct queue_figures *figures = &queued->figures;
@@ -123,8 +123,8 @@ static int output(void *context, uint64_t id, enum control_stream stream)
     return set_folder_read(&((struct set *)context)->folder, id, stream);
 }
 
-/* Cancels a job. If the job is already draining, a second request without `finishes` abandons its running
- * iterations. */
+/* Cancels a job. Without `finishes`, the job's running iterations are abandoned, even if an earlier request with
+ * `finishes` has already made the job drain. */
 static void cancel(void *context, uint64_t id, bool finishes)
 {
     struct set *set = context;

@@ -15,8 +15,8 @@
 
 #define JOURNAL_PAUSE_NS 1000000000u
 
-/* Called after a signal; stops the queue. If the signal came from outside, and not from set_stop(), tells the launcher
- * that the set drains. */
+/* Called after a signal, or after set_stop(). Stops the queue. If the queue was not stopped before, the signal came
+ * from outside, and the launcher is told that the set drains. */
 static void asked(void *context)
 {
     struct set *set = context;
@@ -54,7 +54,7 @@ static void write_journal(struct set *set)
     set->journal_fails = failed;
 }
 
-/* Completes the open jobs of a closed set, which could not end otherwise. */
+/* Completes the open jobs of a closed set. Without this they could never end. */
 static void complete_jobs(struct set *set)
 {
     if (set->queue.mode != QUEUE_CLOSED || set->queue.open == 0 || runtime_now() < set->completed_next_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a set, for its files: serve.c (program and main loop), jobs.c (running jobs), requests.c (control
- * socket), items.c (additions to open jobs), words.c (command lines of jobs), folder.c (folder of the set) and pods.c
- * (joining launches). */
+/* The state of a set. The files of this folder share it: serve.c (program and main loop), jobs.c (running jobs),
+ * requests.c (control socket), items.c (additions to open jobs), words.c (command lines of jobs), folder.c (folder of
+ * the set) and pods.c (joining launches). */
 #pragma once
 
 #include "common/config/serve_options.h"

@@ -49,8 +49,8 @@ int job_words_init(struct job_words *words, const struct submission *submission,
     while (i < submission->word_count && strcmp(submission->words[i], "--") != 0)
         words->argv[words->argc++] = submission->words[i++];
     if (additions != NULL && additions->resumes)
-        /* If there are several such options, the last one counts. Words after `--` are not options, so this one is
-         * inserted before it. */
+        /* If an option is given several times, the last one counts. So this option is inserted after all others, but
+         * before `--`, because words after `--` are not options. */
         words->argv[words->argc++] = resume;
     while (i < submission->word_count)
         words->argv[words->argc++] = submission->words[i++];
@@ -88,8 +88,8 @@ const char *submission_kernel(const struct submission *submission)
     return kernel;
 }
 
-/* Returns true if a technique that may cut chunks of the job is a class in Python. This check must not load the
- * technique. */
+/* Returns true if one of the techniques that may cut chunks of the job is a class in Python. Tests only the names,
+ * because the technique must not be loaded here. */
 static bool names_python_technique(const struct job *job)
 {
     static const char python[] = "python:";
@@ -113,7 +113,7 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
                          "technique of HDSS or a shared object, or `hdss run` without --set");
     if (led_job_read(led, words->argc, words->argv) != 0) {
         *error = root->error;
-        /* if the kernel is still being loaded, it is checked when the job begins */
+        /* If the kernel is still being loaded, it is checked later, when the job begins. */
         return led_job_is_loading(led) ? 0 : -1;
     }
     if (strncmp(root->setup.kernel->name, "python:", strlen("python:")) == 0 && !job_setup_is_isolated(&root->setup))

@@ -12,7 +12,7 @@
 struct job_words {
     char **argv;
     int argc;
-    char *list, *found; /* words in `argv` that the set has added for an open job; owned */
+    char *list, *found; /* words in `argv` that the set has added because the job is open; owned */
 };
 
 struct job_additions {
