@@ -14,8 +14,8 @@ enum checker {
     CHECKED_BEFORE_LAUNCH,
 };
 
-/* Checks the earlier run, the kernel's files, and the paths of output, journal and reports. `keeps`: this run
- * keeps a journal. `resume` receives the result of resume_look(). */
+/* Checks the earlier run, the kernel's files, and the paths of output, journal and reports. `keeps` is true if this
+ * run keeps a journal. `resume` receives the result of resume_look(). */
 int job_setup_check(const struct job_setup *setup, enum checker checker, bool keeps, struct resume *resume,
                     struct error *error);
 

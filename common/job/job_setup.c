@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record must fit in one MPI message, whose bytes MPI counts in an int. */
+/* A record must fit in one MPI message, and MPI counts the bytes of a message in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
 
 static int cut_loop(struct job_setup *setup, struct error *error)
@@ -85,8 +85,8 @@ static int job_setup_check_loop(const struct job_setup *setup, struct error *err
                            setup->kernel->name);
 }
 
-/* For loops whose iterations or time steps use earlier results: fails if the loop does not begin at iteration 0.
- * The error gives as reason "`what` KERNEL `does`". */
+/* For loops whose iterations or time steps use earlier results. Such a loop must begin at iteration 0, otherwise
+ * this check fails. The error text contains "`what` KERNEL `does`" as the reason. */
 static int job_setup_check_first(const struct job_setup *setup, const char *what, const char *does, struct error *error)
 {
     if (setup->first == 0)
@@ -95,8 +95,8 @@ static int job_setup_check_first(const struct job_setup *setup, const char *what
                      setup->count, what, setup->kernel->name, does);
 }
 
-/* Sets the length of a time step. If time steps use the results of the previous step, the job needs an output,
- * because workers read these results from it. */
+/* Sets the length of a time step. If time steps use the results of the previous step, the job must have an output,
+ * because workers read these results from the output. */
 static int job_setup_check_steps(struct job_setup *setup, struct error *error)
 {
     setup->step_iterations =
@@ -111,15 +111,15 @@ static int job_setup_check_steps(struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True if iterations really wait. The kernel `synthetic` is excluded, because it sleeps only to imitate a
- * computation. */
+/* True if iterations wait for something outside of the worker. The kernel `synthetic` is excluded, because it sleeps
+ * only to imitate a computation. */
 static bool waits_for_something(const struct job_setup *setup)
 {
     return setup->loop.waits && strcmp(setup->kernel->name, "synthetic") != 0;
 }
 
-/* Applies the rules for a growing loop: it is run whole, its iterations are not probed, and its technique must
- * not depend on the number of iterations. */
+/* Applies the rules for a growing loop. The user cannot select a part of the loop, no iterations are timed before
+ * the run, and the technique must not depend on the number of iterations. */
 static int take_growth(struct job_setup *setup, struct error *error)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -145,8 +145,8 @@ static int take_growth(struct job_setup *setup, struct error *error)
 }
 
 /* Iterations that wait or have effects are usually few, long and uneven, so by default they are assigned one at a
- * time. Iterations with effects cannot be probed, so `auto` chooses the technique after the first iterations have
- * run. */
+ * time. Iterations with effects cannot be timed before the run, so `auto` chooses the technique after the first
+ * iterations have run. */
 static void take_defaults_of_kernel(struct job_setup *setup)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -201,10 +201,10 @@ static int check_verify(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True if a helper can run the kernel. The worker itself must run the kernel if the kernel has a descriptor,
- * because the worker waits for that, or with --weighting acp, because the worker measures the load of its own
- * core. With several threads the thread technique must have a closed form, by which worker and helper compute the
- * same chunks. */
+/* True if a helper process can run the kernel. A kernel with a descriptor must run in the worker, because the worker
+ * waits for the descriptor. With --weighting acp the kernel must run in the worker, because the worker measures the
+ * load of its own core. With several threads worker and helper must compute the same chunks, so the thread technique
+ * must have a closed form. */
 static bool job_setup_can_be_isolated(const struct job_setup *setup)
 {
     const struct run_spec *spec = &setup->job.spec;
@@ -348,8 +348,8 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
                          "accepted: a technique that does not",
                          job->spec.technique.technique->name, setup->kernel->name);
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        /* A worker that asked ahead would hold two consecutive chunks, and no other worker could compute one of
-         * them meanwhile. */
+        /* A worker that requests its next chunk early holds two consecutive chunks, so other workers could not
+         * compute one of them in parallel. */
         job->spec.ask_ahead = ASK_AHEAD_OFF;
     if (job->spec.max_chunk > 0 && job->spec.max_chunk < setup->loop.distance)
         return error_set(error,
@@ -427,8 +427,8 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     return check_output(setup, error);
 }
 
-/* For an open job, to which users add iterations: the kernel must be able to run iterations beyond those that it
- * describes, and the size of the output must not depend on the length of the loop. */
+/* For an open job, to which users add iterations. The kernel must be able to run iterations beyond those that it
+ * describes. The size of the output must not depend on the length of the loop. */
 static int check_counted(const struct job_setup *setup, struct error *error)
 {
     const char *name = setup->kernel->name;
@@ -448,8 +448,8 @@ static int check_counted(const struct job_setup *setup, struct error *error)
                : error_set(error, "an open job: more than 2^63 - 1 iterations");
 }
 
-/* If the loop grows according to the leading rank, it grows for this rank, too, even if the kernel here already
- * describes it as complete. */
+/* If the leading rank says that the loop grows, the loop grows for this rank, too. The kernel of this rank may
+ * already describe the loop as complete. */
 static int agree_on_growth(struct job_setup *setup, struct error *error)
 {
     if (!setup->job.found.grows || (setup->kernel->grow == NULL && !setup->job.found.is_counted))

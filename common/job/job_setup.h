@@ -24,7 +24,7 @@ struct job_setup {
     uint64_t step_iterations;
     bool min_chunk_raised;
     uint64_t record_bytes; /* size of the result of an iteration, or RECORD_VARIABLE */
-    bool collect;          /* results go to an output; false: they only count for the checksum */
+    bool collect;          /* results are written to an output; false: they are only added to the checksum */
 };
 
 static inline bool job_setup_has_dependent_steps(const struct job_setup *setup)
@@ -43,12 +43,12 @@ static inline bool job_setup_computes(const struct job_setup *setup)
     return !setup->loop.waits && setup->kernel->descriptor == NULL;
 }
 
-/* True if each worker runs the kernel in a helper: with --isolate on, and with --isolate auto if it is a user's
- * kernel and a helper can run it. */
+/* True if each worker runs the kernel in a helper process. This requires that a helper can run the kernel. It also
+ * requires --isolate on, or a user's kernel and --isolate auto. */
 bool job_setup_is_isolated(const struct job_setup *setup);
 
-/* Fails if the job cannot run in a set, whose ranks are already grouped and serve several jobs. In a set a worker
- * with several threads needs a helper. */
+/* Fails if the job cannot run in a set. The ranks of a set are already grouped and serve several jobs. In a set a
+ * worker with several threads needs a helper. */
 int job_setup_check_for_set(const struct job_setup *setup, struct error *error);
 
 unsigned job_setup_grouping(const struct job_setup *setup);
@@ -63,8 +63,8 @@ uint64_t job_setup_sync_points(const struct job_setup *setup, unsigned workers);
 int job_setup_make(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 
-/* Like job_setup_make(), for a rank that does not run the kernel. If the command line contains a description of
- * the loop, the kernel is not loaded; then `kernel` has no parameters, and its functions must not be called.
+/* Like job_setup_make(), for a rank that does not run the kernel. If the command line contains a description of the
+ * loop, the kernel is not loaded. Then `kernel` has no parameters, and its functions must not be called.
  * job_setup_fini() frees the set-up. */
 int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
@@ -72,12 +72,12 @@ int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, 
 void job_setup_fini(struct job_setup *setup);
 
 /* The two halves of job_setup_make(). job_setup_read() parses the command line and finds the kernel.
- * job_setup_describe() describes the loop, for which the kernel may read files. */
+ * job_setup_describe() describes the loop; the kernel may read files to do that. */
 int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 int job_setup_describe(struct job_setup *setup, struct error *error);
 
-/* Sets `*inputs` to the digest of the input files, which must be equal on all ranks. If the loop grows and the
+/* Sets `*inputs` to the digest of the input files. The digest must be equal on all ranks. If the loop grows and the
  * kernel has inputs(), the digest covers only the inputs that all iterations share. */
 int job_setup_inputs(const struct job_setup *setup, uint64_t *inputs, struct error *error);
 

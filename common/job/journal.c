@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Journal files: see journal.h. Invariant: the first `size` bytes of the file are a head and complete records,
- * and the ranges and the checksum in these records equal `done` and `digest`. */
+/* Journal files: see journal.h. Invariant: the first `size` bytes of the file are a head and complete records.
+ * `done` contains all ranges of these records, and `digest` is their checksum. */
 #include "common/job/journal.h"
 
 #include "common/os/files.h"
@@ -14,12 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A journal is rewritten if it is longer than GROWN_BYTES and more than GROWN_TIMES as long as a rewritten one. */
+/* A journal is rewritten if it is longer than GROWN_BYTES and more than GROWN_TIMES times as long as it would be
+ * after rewriting. */
 #define GROWN_TIMES 4
 #define GROWN_BYTES (256u << 10)
 
-/* Opens the file with a lock and reads it. The file is opened for writing if possible, because network file
- * systems need that for a lock. Returns a journal_state. */
+/* Opens, locks and reads the file. If possible, opens it for writing, because network file systems refuse the lock
+ * otherwise. Returns a journal_state. */
 static int journal_load(struct journal_file *file, const char *path, struct error *error)
 {
     struct stat status;
@@ -169,7 +170,7 @@ static int replace(struct journal *journal, struct error *error)
     int fd = open(journal->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return journal_fail(journal, "cannot create", error);
-    file_lock(fd); /* No other process can hold this lock, because none knows the file yet. */
+    file_lock(fd); /* Locking cannot fail because of another process, because no other process knows the file yet. */
     if (write_whole(journal, fd, &size, &crc) < 0 || rename(journal->temporary, journal->path) < 0) {
         journal_fail(journal, "cannot write", error);
         unlink(journal->temporary);
@@ -263,8 +264,8 @@ int journal_begin(struct journal *journal, const char *path, const struct journa
     return result;
 }
 
-/* Truncates the file before a record that may be incomplete, because readers would ignore all records after it.
- * If that fails, the journal is closed. Always returns -1. */
+/* Truncates the file before a record that may be incomplete, because readers would ignore all records after it. If
+ * the truncation fails, closes the journal. Always returns -1. */
 static int journal_take_back(struct journal *journal, struct error *error)
 {
     journal_fail(journal, "cannot write", error);
@@ -275,9 +276,9 @@ static int journal_take_back(struct journal *journal, struct error *error)
     return -1;
 }
 
-/* Adds ranges to `done`, in which journal_append() has reserved room for them, and forgets the deaths of their
- * iterations. If memory runs out while deaths are forgotten, some stay, which is harmless: readers ignore deaths
- * of done iterations. */
+/* Adds ranges to `done`; journal_append() has reserved the memory. Also forgets the deaths of the iterations in
+ * these ranges. If memory runs out, some of the deaths stay. That is harmless, because readers ignore deaths of done
+ * iterations. */
 static void journal_note(struct journal *journal, const struct range *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -328,7 +329,7 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
     journal_note(journal, ranges, count);
     journal->digest += digest;
     if (has_grown(journal))
-        replace(journal, NULL); /* If this fails, the journal stays as it is, only longer than necessary. */
+        replace(journal, NULL); /* If rewriting fails, the journal is still valid, only longer than necessary. */
     return 0;
 }
 

@@ -36,8 +36,8 @@ void journal_file_fini(struct journal_file *file);
 int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
                     struct error *error);
 
-/* At most this many recovery points are kept: the last of those before which all iterations are done, and later
- * ones. */
+/* Limit of the recovery points that are kept. Of the points before which all iterations are done, only the last is
+ * kept. All other points are at later iterations. */
 #define JOURNAL_POINTS 3
 
 /* If a journal gets more growths than this, every second one is dropped. */
@@ -64,14 +64,14 @@ struct journal {
     size_t capacity;
 };
 
-/* Creates the journal at `path`, replacing an old file. The head has at most JOURNAL_GROWTHS growths. Copies the
- * content of `earlier` (may be NULL) except its head. On failure `journal` is closed. */
+/* Creates the journal at `path`, replacing an old file. The head has at most JOURNAL_GROWTHS growths. If `earlier`
+ * is not NULL, copies its content except the head. On failure `journal` is closed. */
 int journal_begin(struct journal *journal, const char *path, const struct journal_head *head,
                   const struct journal_content *earlier, bool sync, struct error *error);
 
-/* Records that these ranges are done, and `digest`, their share of the checksum. If this or one of the next
- * functions fails, the file has no new valid record. If an incomplete record cannot be removed from the file, all
- * later calls fail, too. */
+/* Records that these ranges are done, and adds `digest`, their share of the checksum. If this function or one of the
+ * next functions fails, the file has no new valid record. If an incomplete record cannot be removed from the file,
+ * all later calls fail, too. */
 int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
                    struct error *error);
 
@@ -84,8 +84,8 @@ int journal_append_deaths(struct journal *journal, const struct poison *deaths, 
  * later iteration. */
 int journal_append_point(struct journal *journal, const struct journal_point *point, struct error *error);
 
-/* Rewrites the journal at minimal size and appends the end record, which says that the whole loop is done and
- * that the final files, with `bytes` bytes in total, exist. On failure the file has no end record. */
+/* Rewrites the journal at minimal size and appends the end record. This record says that the whole loop is done and
+ * that the final files exist; `bytes` is their total size. On failure the file has no end record. */
 int journal_end(struct journal *journal, uint64_t bytes, struct error *error);
 
 bool journal_is_complete(const struct journal *journal);

@@ -14,7 +14,7 @@ static const char magic[8] = {'H', 'D', 'S', 'S', 'J', 'R', 'N', 'L'};
 enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, FIRST_AT = 16, COUNT_AT = 24, TEXT_AT = 32, CRC_BYTES = 4 };
 enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 12, LIST_AT = 16 };
 #define DEATHS_MARK 0x80000000u
-/* Flag in the number of deaths of a record: some of the deaths were those of supermasters. */
+/* Flag in a record's number of deaths: supermasters are among the processes that died. */
 #define SHARED_MARK 0x80000000u
 /* Flag of a recovery point in the first word of its record. The other bits of the word are the length of the
  * point, in units of JOURNAL_RANGE_BYTES. */

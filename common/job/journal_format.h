@@ -14,16 +14,16 @@
  * A plain record lists ranges that are done and stored, and their share of the checksum of the results. A record of
  * deaths counts the workers, and the child processes of workers, that died while they computed the ranges. If
  * supermasters died meanwhile, they count as workers, and 2^31 is added to `deaths`. If an iteration has several
- * records of deaths, the latest one counts; none counts after the iteration is done. A recovery point contains the
- * boundary data at an iteration, from which a loop with dependencies can continue. A growth record gives a new length
- * of the loop and a digest of the inputs up to that length. An end record says that the whole loop is done and that the
- * final files exist.
+ * records of deaths, only the latest one counts. After the iteration is done, no record of deaths counts for it. A
+ * recovery point contains the boundary data at an iteration, from which a loop with dependencies can continue. A
+ * growth record gives a new length of the loop and a digest of the inputs up to that length. An end record says that
+ * the whole loop is done and that the final files exist.
  *
- * Versions 1 to 4 are readable, too: version 1 has no records of deaths and no recovery points, version 2 no growth
- * records, version 3 no end record, version 4 no deaths of supermasters. A CRC covers all bytes of its head or
- * record except itself, and starts with the preceding CRC, so a record is valid only at its original place. Readers
- * stop at the first invalid record and after an end record. Ranges never overlap, because each iteration is
- * committed once. */
+ * Versions 1 to 4 are readable, too. Records of deaths and recovery points exist from version 2 on, growth records
+ * from version 3 on, end records from version 4 on, and deaths of supermasters from version 5 on. A CRC covers all
+ * bytes of its head or record except the CRC itself. Its computation starts with the preceding CRC, so a record is
+ * valid only at its original position. Readers stop at the first invalid record and after an end record. Ranges
+ * never overlap, because each iteration is committed once. */
 #pragma once
 
 #include "common/service/poison.h"
@@ -88,9 +88,9 @@ static inline size_t journal_point_size(uint64_t bytes)
     return journal_record_size((size_t)((8 + bytes + JOURNAL_RANGE_BYTES - 1) / JOURNAL_RANGE_BYTES));
 }
 
-/* Each of these functions writes a head or a record to `out`, which must have room, and returns the CRC with
- * which the CRC of the next record starts. A record of deaths must have deaths of workers (deaths->deaths) or of
- * their child processes (deaths->failures). `first` is the first iteration of the loop. */
+/* Each of these functions writes a head or a record to `out`, which must be large enough. It returns the CRC with
+ * which the computation of the next record's CRC starts. A record of deaths must have deaths of workers
+ * (deaths->deaths) or of their child processes (deaths->failures). `first` is the first iteration of the loop. */
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
@@ -119,15 +119,15 @@ enum journal_decoded {
     JOURNAL_FOREIGN,
     JOURNAL_OTHER_VERSION,
     JOURNAL_BAD_HEAD,
-    JOURNAL_CONTRADICTS, /* a valid record contradicts others; HDSS does not write such a file */
+    JOURNAL_CONTRADICTS, /* a record with a correct CRC contradicts other records; HDSS does not write such a file */
     JOURNAL_NO_MEMORY,
 };
 
 /* Accepts any bytes. The caller calls journal_content_fini() whatever the result is. */
 enum journal_decoded journal_decode(struct journal_content *content, const unsigned char *bytes, size_t size);
-/* Returns the last recovery point with `bytes` bytes from which a loop with dependencies can continue; NULL if
- * there is none. Such a point is at the first iteration that is not done, or at least `distance` iterations
- * before it: then the iterations in between form a chunk, and a chunk has at least `distance` iterations. */
+/* Returns the last recovery point with `bytes` bytes from which a loop with dependencies can continue, or NULL. The
+ * point is at the first iteration that is not done, or at least `distance` iterations before that iteration. In the
+ * second case the iterations in between form a chunk, and a chunk must have at least `distance` iterations. */
 const struct journal_point *journal_find_point(const struct journal_content *content, uint64_t distance,
                                                uint64_t bytes);
 void journal_content_fini(struct journal_content *content);

@@ -16,15 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Time limits of an attempt to join. ATTEMPT_NS is for the last address of a ticket, LOCAL_ATTEMPT_NS for each
+/* Time limits of an attempt to join. ATTEMPT_NS is for the last address of a ticket. LOCAL_ATTEMPT_NS is for each
  * earlier address, which is usually a local socket. */
 #define ATTEMPT_NS       UINT64_C(3000000000)
 #define LOCAL_ATTEMPT_NS UINT64_C(500000000)
 
 struct way_to_set {
     struct ticket ticket;
-    /* false: the user gave no ticket but a local socket, which needs no key, or a port, for which a munge
-     * credential is used */
+    /* false: the user gave a local socket or a port instead of a ticket. A local socket needs no key. For a port a
+     * munge credential is used. */
     bool has_key;
 };
 
@@ -35,7 +35,8 @@ struct pod {
 
 struct attempts {
     bool is_absent;
-    bool is_refused; /* the set has refused the pod, or joining failed in this process; further attempts are useless */
+    /* the set has refused the pod, or this process cannot join for another reason; further attempts are useless */
+    bool is_refused;
     struct error other;
 };
 
@@ -100,10 +101,10 @@ static void try_address(struct pod *pod, const struct streams_setup *setup, cons
         attempts->other = *error;
 }
 
-/* Tries one address after the other, even if a program other than the set answers at one of them: with bridges or
- * NAT an address of the set may belong to another machine here, although a later address leads to the set.
- * Returns true if it is worth trying again: the pod has neither joined nor been refused, and at some address
- * nothing answered. */
+/* Tries the addresses one after the other until the pod has joined or was refused. If another program answers at an
+ * address, continues with the next address: with bridges or NAT an address of the set may belong to another machine
+ * here. Returns true if a further attempt may succeed: the pod has neither joined nor been refused, and at least one
+ * address did not answer. */
 static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct way_to_set *way, struct error *error)
 {
     struct error unread;
@@ -128,8 +129,8 @@ static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct
 }
 
 /* Joins a set for all ranks of the launch. `set` is a ticket file, a local socket, or a port with a munge
- * credential. If the pod has not joined because an address did not answer, reads the file and tries all addresses
- * again, for up to `patience_ns`. Returns NULL on failure. */
+ * credential. While the pod has not joined because an address does not answer, reads the file and tries all
+ * addresses again, for up to `patience_ns`. Returns NULL on failure. */
 static struct pod *pod_join(struct runtime *runtime, const char *set, uint64_t patience_ns, struct error *error)
 {
     struct way_to_set way;

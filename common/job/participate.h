@@ -18,5 +18,5 @@ struct participant {
     void *context;
 };
 
-/* `startup` was filled by startup_take(), and participate() releases it. Returns the exit status. */
+/* Returns the exit status. participate() releases `startup`, which startup_take() has filled. */
 int participate(const struct participant *participant, struct startup *startup, int argc, char **argv);

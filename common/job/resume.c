@@ -51,8 +51,8 @@ static bool may_become_longer(const struct job_setup *setup)
     return setup->kernel->inputs != NULL || setup->loop.grows;
 }
 
-/* Sets `*digest` to the digest of the inputs of the first `iterations` iterations of the whole loop, or of all
- * inputs if the kernel has no inputs(). */
+/* Sets `*digest` to the digest of the inputs of the first `iterations` iterations of the whole loop. If the kernel
+ * has no inputs(), the digest covers all inputs. */
 static int digest_inputs(const struct job_setup *setup, uint64_t iterations, uint64_t *digest, struct error *error)
 {
     *digest = setup->loop.inputs;
@@ -60,8 +60,8 @@ static int digest_inputs(const struct job_setup *setup, uint64_t iterations, uin
 }
 
 /* Returns a text, which the caller frees, with everything that determines the results and their positions in the
- * output. The text names the output without its folder, so the user may move output and journal. If the kernel
- * has inputs(), the digest in the text covers only the inputs common to all iterations. */
+ * output. The text contains the name of the output without its folder, because the user may move output and journal.
+ * If the kernel has inputs(), the digest in the text covers only the inputs common to all iterations. */
 static char *name_job(const struct job_setup *setup, size_t *bytes, struct error *error)
 {
     uint64_t inputs;
@@ -188,8 +188,8 @@ static uint64_t percent(const struct journal_content *content)
     return count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100;
 }
 
-/* True if a run can continue from the journal, even if all iterations are done: the final files may be missing if
- * the run failed at its end. */
+/* True if a run can continue from the journal. This includes journals whose iterations are all done, because such a
+ * run may have failed before it made the final files. */
 static bool is_worth_something(const struct journal_content *content)
 {
     return ranges_total(&content->done) > 0;
@@ -208,7 +208,8 @@ static int refuse_old(const char *path, uint64_t percent, struct error *error)
                      path, percent);
 }
 
-/* Fails if this run would destroy an earlier run that could be resumed; only --overwrite allows that. */
+/* Fails if an earlier run at this path can be resumed, or if its journal is unusable, unless --overwrite is given.
+ * Always fails if the journal is in use or cannot be read. */
 static int check_old(struct resume *resume, const char *path, const struct job_setup *setup, struct error *error)
 {
     struct journal_file file;
@@ -233,9 +234,9 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
     return result;
 }
 
-/* Decides how to continue after an earlier run with variable output that is complete. The output of that run is
- * in the final files, or still in parts, because the parts were not joined or the run was killed. The present run
- * may want the other of the two forms, or more iterations. */
+/* Decides how to continue after a complete earlier run with variable output. The output of the earlier run is in the
+ * final files or still in parts. It is still in parts if the parts were not to be joined, or if the run was killed
+ * before that. The present run may want the other of these two forms, or more iterations. */
 static int look_at_parts(struct resume *resume, const struct job_setup *setup, bool has_more, struct error *error)
 {
     const int found = results_look(setup->job.output, &setup->loop, error);
@@ -288,9 +289,9 @@ static int check_start(const struct job_setup *setup, const char *path, struct e
                      setup->job.output, path);
 }
 
-/* Finds the usable results of the earlier run: all, unless output is missing or has a wrong size. If nothing is
- * left to compute, also reads the parts of variable output, because the final files are made from them. Returns 1
- * if only the results of the ranges in `sound` can be used. */
+/* Finds the usable results of the earlier run. All are usable unless output is missing or has a wrong size. If all
+ * iterations are done, also reads the parts of variable output, because the final files are made from the parts.
+ * Returns 1 if only the results of the ranges in `sound` are usable. */
 static int find_sound(const struct journal_content *content, const struct job_setup *setup, struct ranges *sound,
                       uint64_t *digest, struct error *error)
 {
@@ -306,8 +307,8 @@ static int find_sound(const struct journal_content *content, const struct job_se
     return ranges_total(sound) < done;
 }
 
-/* Removes iterations whose output is missing or damaged from the done ones, so that they are computed again.
- * Changes nothing if no output exists at all: check_absent() rejects such a run. */
+/* Marks iterations whose output is missing or damaged as not done. They are then computed again. If no output exists
+ * at all, changes nothing, because check_absent() rejects such a run. */
 static int forget_missing(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name,
                           struct error *error)
 {
@@ -361,8 +362,8 @@ int resume_find_failed(const struct resume *resume, const struct job_setup *setu
     return results_find_failed(setup->job.output, &setup->loop, done, failed, &digest, error);
 }
 
-/* Allows another try for iterations that killed their processes. If they killed ISOLATED_DEATHS workers or more,
- * they are tried in isolation. */
+/* Allows another try for iterations that killed their processes. Iterations that killed ISOLATED_DEATHS workers or
+ * more are tried in isolation. */
 static int forgive_deaths(struct resume *resume, struct error *error)
 {
     struct poison_set *known = &resume->earlier.content.deaths, forgiven = {0};
@@ -434,7 +435,7 @@ static int check_absent(const struct resume *resume, const struct job_setup *set
         done, setup->loop.are_tasks ? "tasks" : "iterations", resume->path, setup->job.output);
 }
 
-/* True if the path names a file with content that a new output would destroy; a device has none. */
+/* True if the path names a file with content that a new output would destroy. A device has no such content. */
 static bool holds_something(const char *path)
 {
     struct stat found;
@@ -469,9 +470,9 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
                : results_check_place(setup->job.output, &setup->loop, error);
 }
 
-/* Selects the recovery point from which a loop with dependencies continues. Fails if a done range, or a gap
- * before a done range, is shorter than the distance of the dependencies: HDSS never writes such a journal. Only a
- * done range at the end of the loop may be shorter. */
+/* Selects the recovery point from which a loop with dependencies continues. Fails if the journal contradicts itself:
+ * every done range, and every gap before a done range, must be at least as long as the distance of the dependencies.
+ * Only a done range at the end of the loop may be shorter. */
 static int take_point(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;

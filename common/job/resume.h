@@ -20,23 +20,24 @@ struct resume {
     struct journal_file earlier; /* journal of the resumed run; empty if there is none */
     bool resumed;
     bool is_over;
-    /* the earlier run was complete, and this run continues it: first it splits the final files into parts again */
+    /* the earlier run was complete, and this run continues it after splitting the final files into parts again */
     bool goes_on;
-    bool has_begun; /* a journal without an end record exists, so an existing output belongs to that journal's run */
+    /* a journal without an end record exists, so an existing output belongs to the run of that journal */
+    bool has_begun;
     struct journal journal;
-    unsigned char *point; /* [point_bytes] data of a recovery point whose parts have not all arrived; owned */
+    unsigned char *point; /* [point_bytes] data of a recovery point that has not completely arrived; owned */
     uint64_t point_bytes;
     struct error failure;
 };
 
 void resume_init(struct resume *resume);
 
-/* Returns the name of the kernel's input file, such as the list of its tasks, borrowed from the set-up. NULL if
- * the kernel has no parameter that names a file, or several are given. */
+/* Returns the name of the kernel's input file, for example the list of its tasks. The name is borrowed from the
+ * set-up. Returns NULL if no parameter of the kernel names a file, or if several do. */
 const char *resume_list(const struct job_setup *setup);
 
 /* The first of three steps; it changes no file. Reads the journal for --resume, and rejects a new run that would
- * destroy the results of a run that can be resumed. `keeps`: this run keeps a journal. resume_end() or
+ * destroy the results of a run that can be resumed. `keeps` is true if this run keeps a journal. resume_end() or
  * resume_give_up() must follow. */
 int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps, struct error *error);
 
@@ -48,7 +49,7 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
  * usable. `name` begins each line. */
 int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name, struct error *error);
 
-/* Finds the iterations that resume_take() has kept as done but that the kernel reported as failed. */
+/* Finds the iterations that the kernel reported as failed, among those that resume_take() has kept as done. */
 int resume_find_failed(const struct resume *resume, const struct job_setup *setup, struct ranges *failed,
                        struct error *error);
 
@@ -58,15 +59,15 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
 /* Creates or opens the output. `lock` is as for results_create(). Returns 0, -1 or RESULTS_NO_ROOM. */
 int resume_create_output(struct resume *resume, const struct job_setup *setup, int *lock, struct error *error);
 
-/* Records the present length of the loop; must be called before iterations beyond the old length are recorded. `grows`:
- * the loop may grow further. */
+/* Records the present length of the loop. Must be called before iterations beyond the old length are recorded.
+ * `grows` is true if the loop may grow further. */
 int resume_record_growth(struct resume *resume, const struct job_setup *setup, bool grows, struct error *error);
 
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
 
-/* Adds a part of a recovery point: part->bytes bytes, which begin at `offset` in its `all` bytes. Records the
- * point after the last part. */
+/* Adds a part of a recovery point that has `all` bytes. The part has part->bytes bytes and begins at byte `offset`
+ * of the point. Records the recovery point after its last part. */
 int resume_record_point(struct resume *resume, const struct journal_point *part, uint64_t offset, uint64_t all,
                         struct error *error);
 
@@ -79,8 +80,8 @@ static inline bool resume_is_possible(const struct resume *resume, bool some_fai
            (some_failed || resume->grows || !journal_is_complete(&resume->journal));
 }
 
-/* True if all remaining iterations have killed so many processes that --resume would give them up at once, and
- * only --resume=failed would run them. Must be called before resume_end(). */
+/* True if all remaining iterations have killed so many processes that --resume would give them up at once. Only
+ * --resume=failed would run them. Must be called before resume_end(). */
 bool resume_is_given_up(const struct resume *resume, const struct job_setup *setup);
 
 void resume_end(struct resume *resume);
@@ -89,5 +90,6 @@ void resume_end(struct resume *resume);
  * journal instead if `is_right` is false, if the output is a device, or if the record cannot be written. */
 void resume_conclude(struct resume *resume, const struct job_setup *setup, bool is_right);
 
-/* Must be called if the run does not begin. Closes the journal, and removes it unless it belongs to a resumed run. */
+/* Must be called if the run does not begin. Closes the journal. Removes the journal if it is new and records no done
+ * iterations. */
 void resume_give_up(struct resume *resume);

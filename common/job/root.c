@@ -222,8 +222,9 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
     return result;
 }
 
-/* Makes the final files; if the run is complete, all results must exist. With --join no the parts are kept for
- * other programs, which may already have removed some, so only the failures are read from the parts. */
+/* Makes the final files. If the run is complete, fails if results are missing. With --join no the output stays in
+ * parts, and other programs may already have removed some of them. In this case only the failures are read from the
+ * parts. */
 static int root_convert(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
@@ -237,8 +238,8 @@ static int root_convert(struct root *root, int status)
     return sync ? results_sync_files(setup->job.output, &setup->loop, &root->error) : 0;
 }
 
-/* Checks that the output was not removed or replaced during the run. If the run ended early, also checks that all
- * recorded results exist; otherwise root_convert() checks that. */
+/* Checks that the output was not removed or replaced during the run, unless the run failed. If the run was stopped
+ * early, also checks that all recorded results exist. For a complete run root_convert() checks that. */
 static int root_look_again(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
@@ -358,7 +359,8 @@ static int root_write_report(struct root *root, const struct report *report)
     return result;
 }
 
-/* Lets `hdss run` print the summary if possible, because an MPI launcher may drop the last output of a rank. */
+/* Prefers to send the summary to `hdss run`, which prints it, because an MPI launcher may drop the last output of a
+ * rank. */
 static void root_print_summary(struct root *root, const struct report *report)
 {
     const struct job *job = &root->setup.job;

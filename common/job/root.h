@@ -19,7 +19,7 @@ struct root {
     const char *version;
     unsigned rank;
     FILE *out, *err;   /* streams for messages of the job; borrowed */
-    bool has_launcher; /* the ranks have only this job, and report its status to their launcher: see status.h */
+    bool has_launcher; /* the ranks have only this job, and report its status to the launcher: see status.h */
     struct job_setup setup;
     struct error error;
     struct results_sink sink;
@@ -27,8 +27,8 @@ struct root {
     int output_lock; /* descriptor that locks the output against other runs; -1: none */
     struct resume resume;
     bool grows;
-    /* Set at the end: the failed iterations among those that this run has done, borrowed. NULL: they must be read
-     * from the output. */
+    /* Set at the end: the iterations that this run has done and that failed, borrowed. NULL: the failed iterations
+     * must be read from the output. */
     const struct ranges *done_failed_now;
     struct precedence precedence; /* which iterations wait for others; owned */
     /* failed iterations of earlier runs, read only if some iterations wait for others; owned */
@@ -43,21 +43,22 @@ struct root {
     int64_t started_at;
 };
 
-/* For a job that is the only one of its ranks: it uses standard output and standard error. Records the start time. */
+/* Prepares a job that uses standard output and standard error, and records the start time. For a job of a set
+ * root_use_streams() must follow. */
 void root_init(struct root *root, const char *name, const char *version);
 
-/* Called after root_init() for a job of a set: the job uses these streams, which are borrowed, and neither a
- * terminal nor the launcher. Its time starts now. */
+/* Called after root_init() for a job of a set. The job then uses these streams, which are borrowed, and neither a
+ * terminal nor the launcher. The job's time starts with this call. */
 void root_use_streams(struct root *root, FILE *out, FILE *err);
 
 void root_fini(struct root *root);
 
-/* Like job_setup_read_speeds(). This function and the following ones leave the error in root->error if they have
- * no parameter `error`. */
+/* Like job_setup_read_speeds(). This function and the following ones leave their error in root->error, unless they
+ * have a parameter `error`. */
 int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds);
 
-/* Makes all checks of check.h, and then takes over the usable results of an earlier run. `keeps_journal`: this
- * run keeps a journal. */
+/* Makes all checks of check.h, and then takes over the usable results of an earlier run. `keeps_journal` is true if
+ * this run keeps a journal. */
 int root_check(struct root *root, bool keeps_journal);
 
 /* Asks the kernel which iterations wait for others; must be called after root_check(). Fails if some wait and the
@@ -91,13 +92,13 @@ int root_record_deaths(struct root *root, const struct poison *deaths, struct er
 int root_record_point(struct root *root, const struct journal_point *part, uint64_t offset, uint64_t all,
                       struct error *error);
 
-/* Closes the sink and makes the final files. Returns the exit status: `status`, or another one if something
- * failed or the kernel reported failed iterations. */
+/* Closes the sink and makes the final files. Returns `status`, or another exit status if something failed or if the
+ * kernel reported failed iterations. */
 int root_finish_output(struct root *root, int status);
 
-/* If the run is complete: appends the end record to its journal (or removes the journal if `status` is not 0),
- * and removes the parts from which the final files were made. Must be called after all ranks have left, so that a
- * run that is killed earlier can be resumed. */
+/* Does the last work on the files of a complete run: appends the end record to its journal, and removes the parts
+ * from which the final files were made. If `status` is not 0, removes the journal instead. Must be called after all
+ * ranks have left, because a run that is killed before this call can be resumed. */
 void root_clear_away(struct root *root, int status);
 
 /* Completes the report, prints the summary and writes the report. Returns the exit status. */

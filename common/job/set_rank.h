@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a master or worker of a set, to which jobs are announced while it runs. */
+/* The life of a master or worker of a set. Jobs are announced to the rank while the set runs. */
 #pragma once
 
 #include "common/machine/topology.h"
@@ -9,9 +9,9 @@
 
 struct set_role {
     void *context;
-    /* Returns this rank's part of a job, and fills in `of_job` for the link, except number, weight and priority
-     * of the job. The part owns the announcement. If the job is invalid, the part still exists and reports the
-     * failure. Returns NULL if memory runs out; that ends the rank and the set. */
+    /* Returns this rank's part of a job, which owns the announcement. Fills in `of_job` for the link, except the
+     * number, weight and priority of the job. If the job is invalid, the part still exists and reports the failure.
+     * Returns NULL if memory runs out; that ends the rank and the set. */
     void *(*take)(void *context, struct runtime *runtime, const struct topology *topology,
                   struct announcement *announcement, struct part_of_job *of_job);
     void (*end)(void *part, int status);

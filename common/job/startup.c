@@ -16,8 +16,8 @@ static char *format_line(const char *before, const char *between, const char *af
     return asprintf(&text, "%s%s%s\n", before, between, after) < 0 ? NULL : text;
 }
 
-/* Refuses --help and --version if other programs were launched in the same line: printing a page would end the
- * whole launch with status 0 although nothing was computed. */
+/* Refuses --help and --version if the same command line launched other programs. Printing a page would end the whole
+ * launch with status 0 although nothing was computed. */
 static bool refuse_page(struct startup *startup, int parsed)
 {
     if ((parsed != OPTIONS_HELP && parsed != OPTIONS_VERSION) || !launched_beside_others())

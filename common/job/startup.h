@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a daemon before MPI starts. If all ranks of a launch have an error or a page (of --help or
- * --version) to print, only one rank prints it. */
+/* The command line of a daemon before MPI starts. If all ranks of a launch must print an error, or a page of --help
+ * or --version, only one rank prints it. */
 #pragma once
 
 #include "common/util/error.h"

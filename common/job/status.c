@@ -14,7 +14,7 @@ static int status_open(const char *variable)
     const char *path = getenv(variable);
     struct stat found;
     int given;
-    /* The descriptor must be a pipe, because an MPI launcher may have closed it and reused its number. */
+    /* Accepts only a pipe: an MPI launcher may have closed the descriptor and reused its number for another file. */
     if (path != NULL && sscanf(path, STATUS_DESCRIPTOR, &given) == 1)
         return fstat(given, &found) == 0 && S_ISFIFO(found.st_mode) ? fcntl(given, F_DUPFD_CLOEXEC, 3) : -1;
     return path != NULL ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC) : -1;

@@ -2,12 +2,13 @@
 /* The channel for a run's exit status, summary and progress to `hdss run`. It is needed because an MPI launcher may
  * return any status if ranks die, and may drop their last output.
  *
- * `hdss run` names a pipe in the environment, and the ranks write lines to it. The supermaster writes STATUS_BEGUN with
- * its process number after all ranks have joined; `hdss run` watches that process from then on. The supermaster writes
- * STATUS_DRAINING after a signal, STATUS_OVER after the loop, and STATUS_END with the exit status after the results are
- * finished and before it leaves MPI. If the run failed and can be restarted, STATUS_AGAIN precedes STATUS_END. If the
- * supermaster is lost, one rank of its machine writes a STATUS_RAN for each worker there that has run a task. Without a
- * supermaster rank 0 writes STATUS_BEGUN and STATUS_END. Other ranks write STATUS_END only if their status is not 0.
+ * `hdss run` names a pipe in the environment, and the ranks write lines to it. The supermaster writes STATUS_BEGUN
+ * with its process number after all ranks have joined; `hdss run` watches that process from then on. The supermaster
+ * writes STATUS_DRAINING after a signal, STATUS_OVER after the loop, and STATUS_END with the exit status after the
+ * results are finished and before it leaves MPI. If the run failed and can be restarted, STATUS_AGAIN precedes
+ * STATUS_END. If the supermaster is lost, one rank of a machine writes a STATUS_RAN for each worker of this machine
+ * that has run a task. Without a supermaster rank 0 writes STATUS_BEGUN and STATUS_END. Other ranks write STATUS_END
+ * only if their status is not 0.
  *
  * The summary and the progress line have pipes of their own, because launchers may forward only whole lines and the
  * progress line has no end. If the environment variable of a pipe is not set, nothing is written to that pipe. */
@@ -21,23 +22,23 @@
 #define STATUS_VARIABLE   "HDSS_STATUS_FILE"
 #define SUMMARY_VARIABLE  "HDSS_SUMMARY_FILE"
 #define PROGRESS_VARIABLE "HDSS_PROGRESS_FILE"
-/* The variables have this value if the pipe has no path, because /proc is not mounted. Ranks then inherit the
- * pipe's descriptor. */
+/* The variables have this value if the pipe has no path because /proc is not mounted. Ranks then inherit the pipe's
+ * descriptor. */
 #define STATUS_DESCRIPTOR "descriptor:%d"
 
 /* A longer summary may not fit in the pipe. */
 #define SUMMARY_PIPED_MAX 65536u
 
-/* `hdss run` sets this variable if it will itself end the ranks that remain after the run, so that the
- * supermaster need not wait for them. */
+/* `hdss run` sets this variable if it will itself end the ranks that remain after the run. The supermaster then need
+ * not wait for these ranks. */
 #define SURVIVAL_VARIABLE "HDSS_RANKS_MAY_END"
 
 #define STATUS_BEGUN    "begun %d"
 #define STATUS_DRAINING "draining"
 #define STATUS_OVER     "over"
 #define STATUS_AGAIN    "again" /* the run has lost a rank without which it cannot continue */
-/* Number of the first of the tasks that a worker ran last, and how many tasks these are. STATUS_RAN_READ is for
- * sscanf(). */
+/* Two numbers: the first of the tasks that a worker began last, and the number of these tasks. STATUS_RAN_READ is
+ * for sscanf(). */
 #define STATUS_RAN      "ran %" PRIu64 " %" PRIu64
 #define STATUS_RAN_READ "ran %" SCNu64 " %" SCNu64
 #define STATUS_END      "%s %d%s" /* role, exit status, then STATUS_DEGRADED or nothing */
@@ -55,6 +56,6 @@ void status_tell_end(const char *role, int status, bool degraded);
 /* Sends the summary to `hdss run`, which prints it. False if it could not be sent. */
 bool status_tell_summary(const char *text);
 
-/* Sends a text that shows or clears the progress line to `hdss run`, which prints it. False if there is no pipe
- * for it. */
+/* Sends a text to `hdss run`, which prints it. The text shows or clears the progress line. Returns false if there is
+ * no pipe for the text. */
 bool status_tell_progress(const char *text);

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Environment variable with a random number of the run or set, which the supermaster adds to the environment of
- * each announced job. By this number workers of different launches on a node know that they belong to the same
- * run or set. Tasks do not inherit the variable. */
+/* Environment variable with a random number of the run or set. The supermaster adds the variable to the environment
+ * of each announced job. Workers of different launches on a node compare the number to know whether they belong to
+ * the same run or set. Tasks do not inherit the variable. */
 #define SESSION_VARIABLE "HDSS_SESSION"
 
 struct surroundings {
@@ -22,8 +22,8 @@ struct surroundings {
     char *const *environment; /* ends with NULL; borrowed */
 };
 
-/* What surroundings_leave() restores. That includes the floating-point environment and the signal mask, because a
- * kernel may change them meanwhile. */
+/* What surroundings_leave() restores. It includes the floating-point environment and the signal mask, because a
+ * kernel may change them. */
 struct surroundings_before {
     int folder; /* descriptor; -1: nothing was entered */
     mode_t umask;
@@ -44,8 +44,8 @@ int surroundings_open_announced(struct surroundings *surroundings, const struct 
 
 void surroundings_close(struct surroundings *surroundings);
 
-/* Enters the surroundings, if any. Two threads must not do that at the same time, because surroundings belong to
- * the process. On failure nothing is changed. */
+/* Enters the surroundings, if any. Only one thread may do this at a time, because surroundings belong to the
+ * process. On failure nothing is changed. */
 int surroundings_enter(const struct surroundings *surroundings, struct surroundings_before *before,
                        struct error *error);
 void surroundings_leave(struct surroundings_before *before);

@@ -29,8 +29,8 @@ void terminal_init_none(struct terminal *terminal);
 
 void terminal_show(struct terminal *terminal, const char *line);
 
-/* If the next log line is due, schedules the line after it and returns true. The gaps between lines are equal,
- * but with --progress always and without --log-every they begin short and grow. */
+/* Returns true if the next log line is due, and schedules the line after it. The times between lines are equal. But
+ * with --progress always and without --log-every they are short at first and grow. */
 bool terminal_is_due(struct terminal *terminal, double elapsed_s);
 
 void terminal_log(const char *line);
@@ -44,6 +44,6 @@ const char *terminal_time(time_t when, time_t today, char text[TERMINAL_TIME_MAX
 
 void terminal_clear(struct terminal *terminal);
 
-/* Returns the text to print before any other output: it clears the progress line if that is shown and standard
- * output is a terminal, too; otherwise it is empty. */
+/* Returns the text to print before any other output. The text clears the progress line if the line is shown and
+ * standard output is a terminal, too. Otherwise the text is empty. */
 const char *terminal_text_start(const struct terminal *terminal);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of a run's chunks, for --record-costs. Each worker writes its own times to a file when it leaves, and the
- * supermaster joins these files into one sorted file, which costs_parse() in worker/kernels/costs reads. */
+/* The times of a run's chunks, for --record-costs. Each worker writes its own times to a file when it leaves. The
+ * supermaster joins these files into one sorted file. costs_parse() in worker/kernels/costs reads the sorted file. */
 #pragma once
 
 #include "common/util/error.h"

@@ -21,6 +21,6 @@ const char *human_si(char text[HUMAN_MAX], double value);
 /* Writes for example "319/s" or "5.10 k/s", and for low rates "12.5/min" or "3/h". */
 const char *human_rate(char text[HUMAN_MAX], double per_second);
 
-/* Draws a bar of `columns` columns (at most HUMAN_BAR_MAX), of which `share` is filled. With UTF-8 the bar is
- * exact to an eighth of a column, otherwise it consists of '#'. */
+/* Draws a bar of `columns` columns (at most HUMAN_BAR_MAX), of which `share` is filled. With UTF-8 the bar is exact
+ * to an eighth of a column. Without UTF-8 it consists of '#'. */
 const char *human_bar(char text[3 * HUMAN_BAR_MAX + 1], double share, unsigned columns, bool utf8);

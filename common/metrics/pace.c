@@ -17,7 +17,7 @@ void pace_note(struct pace *pace, const struct progress *progress)
 }
 
 /* Computes the rates between successive looks. Sets `*mean` to their time-weighted mean (0 if there are no rates)
- * and `*error` to its standard error. Returns the number of rates. */
+ * and `*error` to the standard error of this mean. Returns the number of rates. */
 static size_t mean_of_rates(const struct pace *pace, double *mean, double *error)
 {
     const size_t looks = pace->count < PACE_LOOKS ? pace->count : PACE_LOOKS, oldest = pace->count - looks;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rate of the last half minute and the expected end of the run, from a ring of samples ("looks") of the progress.
- * Pure: the time is a parameter. */
+/* Computes the rate of the last half minute and the expected end of the run. Keeps a ring of samples of the
+ * progress, called "looks". Pure: the time is a parameter. */
 #pragma once
 
 #include "common/metrics/progress.h"
@@ -21,8 +21,8 @@ struct pace {
     size_t count;
 };
 
-/* The rate of the last half minute, and the earliest and the latest expected end of the run, in seconds from now.
- * Negative values are unknown; a negative latest_s may also mean that the end has no bound. */
+/* The rate of the last half minute, and the earliest and the latest expected end of the run, in seconds from now. A
+ * negative value is unknown. A negative latest_s may also mean that the end has no bound. */
 struct pace_band {
     double rate_per_s;
     double soonest_s, latest_s;
@@ -31,8 +31,9 @@ struct pace_band {
 /* Adds a look unless the last look was less than PACE_GAP_S seconds ago. */
 void pace_note(struct pace *pace, const struct progress *progress);
 
-/* Predicts the end from three rates: the mean rate of the whole run, and the recent rate minus and plus two
- * standard errors (the standard deviation of the rates between looks, divided by the square root of their
- * number). soonest_s and latest_s are the earliest and the latest of the three ends. The ends are unknown for a
- * growing loop, and before there are three looks with progress between them. */
+/* Predicts three ends of the run, each from another rate. The first rate is the mean of the whole run. The other two
+ * are the recent rate minus and plus two standard errors. The standard error is the standard deviation of the rates
+ * between looks, divided by the square root of their number. soonest_s and latest_s are the earliest and the latest
+ * of the three ends. The ends are unknown if the loop grows or is complete, before the third look, and while no mean
+ * rate is known. */
 struct pace_band pace_foresee(const struct pace *pace, const struct progress *progress);

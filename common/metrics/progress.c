@@ -2,7 +2,7 @@
 /* The progress line: see progress.h.
  *
  * The line consists of pieces with known widths in columns (not bytes). If the line is too wide, pieces are omitted
- * one by one until the others fit. Pieces of fixed width come first in the line, so that they do not move. */
+ * one by one until the others fit. Pieces of fixed width come first in the line, because then they do not move. */
 #include "common/metrics/progress.h"
 #include "common/metrics/human.h"
 
@@ -123,8 +123,8 @@ static void make_pieces(struct piece pieces[PIECES], const struct progress *prog
         pieces[i].columns = (unsigned)strlen(pieces[i].text);
 }
 
-/* Returns the width of the bar. It does not depend on the name, which may be omitted, and it stays the same as
- * long as the other texts keep their lengths. */
+/* Returns the width of the bar. The width does not depend on the name, because the name may be omitted. It stays the
+ * same as long as the other texts keep their lengths. */
 static unsigned bar_columns(const struct piece pieces[PIECES], unsigned width)
 {
     unsigned others = columns_of(pieces) - pieces[NAME].columns + 2;

@@ -11,7 +11,7 @@
 struct progress {
     const char *name;
     uint64_t done, total;
-    uint64_t resumed; /* part of `done` that an earlier run has done; does not count for the rate */
+    uint64_t resumed; /* iterations in `done` that an earlier run has done; the rate does not include them */
     double elapsed_s; /* time since the first chunk was assigned; 0: none was assigned yet */
     unsigned busy, workers;
     unsigned lost;

@@ -27,8 +27,8 @@ struct rank_figures {
     unsigned master;  /* master of a worker; RANK_NONE: no master */
     /* for a master: its workers, and how many of them were computing at the master's last report */
     unsigned workers, busy;
-    /* This and the members below are for workers; for a master only `done` may be known. `has_counts`: the
-     * members `done` to `wait_s` are known. */
+    /* This member and those below are for workers; for a master only `done` may be known. `has_counts` is true if
+     * the members `done` to `wait_s` are known. */
     bool has_counts;
     uint64_t done, chunks;    /* iterations whose results are stored, and computed chunks */
     double compute_s, wait_s; /* time in the kernel, and idle time, for the computed chunks */

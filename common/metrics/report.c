@@ -72,8 +72,9 @@ static double compute_worth_of_recalls(const struct report *report)
     return iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
 }
 
-/* Returns the time in which a worker could have computed: the time of the run. For a worker of a pod it is the
- * time of the worker's presence, or 0 if the worker has left and none of its chunks are known. */
+/* Returns the time in which a worker could have computed. For a worker of the launch it is the time of the run. For
+ * a worker of a pod it is the time of the worker's presence, or 0 if the worker has left and none of its chunks are
+ * known. */
 static double worker_capacity_s(const struct report *report, const struct report_worker *worker)
 {
     if (!worker->is_of_pod)
@@ -103,8 +104,8 @@ static struct report_spread spread_of(const struct stats *times)
     return spread;
 }
 
-/* Returns the cost: elapsed time times the number of threads, or times the number of cores if threads share cores
- * (Grama et al. 2003). */
+/* Returns the cost: elapsed time times the number of threads. If threads share cores, the cost is elapsed time times
+ * the number of cores (Grama et al. 2003). */
 static double compute_cost(const struct report *report)
 {
     double cost_s = 0;

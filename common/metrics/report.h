@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The report of a run: all figures, from which the JSON of --report and the summary are made.
+/* The report of a run. It contains all figures for the JSON of --report and for the summary.
  *
- * The program fills in its measurements, and report_compute() derives the rest. Pure: the time of day is a parameter,
- * and the JSON is returned as text. */
+ * The program fills in its measurements, and report_compute() derives the rest. Pure: the time of day is a
+ * parameter, and the JSON is returned as text. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -28,27 +28,28 @@ struct report_worker {
     unsigned master;
     double power;
     double weight; /* the weight that the technique has learned; 0: the technique is not adaptive */
-    double load;   /* mean load of the core when the worker's chunks were cut; 0: not measured */
+    double load;   /* mean load of the worker's core, measured when chunks for the worker were cut; 0: not measured */
     uint64_t iterations, chunks;
     bool is_of_pod;
     bool has_left;
-    /* how long the worker was present between the first assignment and the last commit of the run */
+    /* time for which the worker was present between the first assignment and the last commit of the run */
     double presence_s;
     double compute_s;
     double wait_s;    /* the worker's idle time, from its first request to the end of the run */
     unsigned threads; /* 0: one thread, and the thread statistics below are unset */
     uint64_t thread_chunks;
     double thread_max_over_mean, thread_cov;
-    /* If the workers of a node have more threads than the node has cores: the worker's share of the cores, and
-     * the worker's processor time from its first chunk to its end. Otherwise both are 0. They are also 0 if the
-     * iterations wait instead of computing, or if the worker is slowed down or was lost. */
+    /* Set if the workers of a node have more threads than the node has cores: the worker's share of the cores, and
+     * its processor time from its first chunk to its end. Otherwise both are 0. They are also 0 if the iterations
+     * wait instead of computing, if the worker is slowed down, or if it was lost. */
     double cores, processor_s;
-    /* from the first assignment of the run to the worker's last completion; 0: the worker had no chunk */
+    /* time from the first assignment of the run to the worker's last completion; 0: the worker had no chunk */
     double finish_s;
 };
 
 struct report_step {
-    /* from the first assignment to the last commit of the step; 0: an earlier run did the step, or it is not done */
+    /* time from the first assignment to the last commit of the step; 0: an earlier run did the step, or it is not
+     * done */
     double elapsed_s;
     uint64_t chunks;
     uint64_t *cut;
@@ -63,7 +64,7 @@ struct report_pods {
     unsigned joined, left, lost;
 };
 
-/* Recalled work: workers returned it before they began it, because other workers were idle. */
+/* Recalled work: iterations that workers returned before they began them, because other workers were idle. */
 struct report_recalls {
     uint64_t count;
     uint64_t iterations;
@@ -86,17 +87,18 @@ struct report_spread {
     double max_over_mean;
     double cov;    /* coefficient of variation: population standard deviation / mean */
     double excess; /* max / mean - 1, the load imbalance of Pearce et al. 2012 */
-    /* 100 (max - mean) / max * n / (n - 1) for n workers (DeRose, Homer and Johnson 2007): 100 if one worker does
-     * all the work, 0 if all workers do the same amount. */
+    /* 100 (max - mean) / max * n / (n - 1) for n workers (DeRose, Homer and Johnson 2007). The value is 100 if one
+     * worker does all the work, and 0 if all workers do the same amount. */
     double percent;
 };
 
 struct report_aside {
     unsigned node;
     uint64_t failed;
-    /* successful tasks, and all tasks, on other nodes while `failed` tasks failed on this node */
+    /* recent tasks of other nodes whose numbers are between those of the failed tasks: how many were successful, and
+     * how many there were */
     unsigned worked, beside;
-    /* the node got work again because all other nodes were lost; then `failed`, `worked` and `beside` are unset */
+    /* the node gets work again because all other nodes were lost; then `failed`, `worked` and `beside` are unset */
     bool is_back;
 };
 
@@ -104,7 +106,8 @@ struct report_mismatch {
     struct range range;
     unsigned workers;
     unsigned rank[3];
-    /* index in `rank` (0 or 1) of the worker whose results differ from those of both others; -1: all differ */
+    /* index in `rank` (0 or 1) of the worker whose results differ from those of both other workers; -1: all three
+     * differ */
     int wrong;
 };
 
@@ -113,7 +116,7 @@ struct report_verify {
     uint64_t seed;
     /* Numbers of iterations. `unverified` counts selected iterations that no second worker could compute. */
     uint64_t alike, differing, unverified;
-    const struct report_mismatch *list; /* [count] in order of arrival; beyond a limit mismatches are not listed */
+    const struct report_mismatch *list; /* [count] mismatches in order of arrival, up to a limit */
     size_t count;
 };
 
@@ -132,11 +135,10 @@ struct report_simulation {
     const char *costs; /* source of the costs: a file, a distribution, or "model" */
     struct report_recorded recorded;
     uint64_t seed; /* seed of the order of simultaneous events; 0: the order is fixed */
-    /* number of runs with different seeds, of which this run has the median loop time; 0: only one run */
+    /* number of runs with different seeds; this run has the median of their loop times; 0: only one run */
     unsigned repetitions;
     double least_s, median_s, most_s;
-    /* Fraction of the loop time that the supermaster, and the busiest master, spent handling events; negative:
-     * unknown. */
+    /* Fraction of the loop time in which the supermaster, or the busiest master, handled events; negative: unknown. */
     double supermaster_busy, master_busy;
 };
 
@@ -165,14 +167,15 @@ struct report {
     unsigned masters, workers, nodes;
     unsigned cores;     /* cores that the ranks on all nodes may use; 0: unknown */
     int64_t started_at; /* seconds since 1970-01-01 UTC */
-    double elapsed_s;   /* from the first assignment to the last commit; 0: no assignment */
+    double elapsed_s;   /* time from the first assignment to the last commit; 0: no assignment */
     double startup_s;
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_recalls recalls;
     struct report_pods pods;
     struct report_faults faults;
     struct report_verify verify;
-    /* ranges that were given up, in ascending order; `failures` and `aside` are in order of arrival and limited */
+    /* `failed` lists the ranges that were given up, in ascending order. `failures` and `aside` have a limited number
+     * of entries, in order of arrival. */
     const struct range *failed;
     size_t failed_count;
     const struct report_failure *failures;
@@ -189,8 +192,8 @@ struct report {
     enum report_outcome outcome;
     uint64_t done;
 
-    /* This member and those up to `output_varies` are for the summary only. `grows`: more iterations could have
-     * followed. */
+    /* This member and those up to `output_varies` are for the summary only. `grows` is true if more iterations could
+     * have followed. */
     bool grows;
     bool is_cancelled;
     const char *failure; /* why a run with REPORT_FAILED failed, in one line; NULL: the reason is printed elsewhere */
@@ -203,21 +206,22 @@ struct report {
 
     /* report_compute() sets this and all members below. `compute_s` is the sum over the workers. */
     double compute_s;
-    double overhead_s; /* mean over the workers of elapsed_s minus the worker's time in the kernel */
-    /* compute_s / (elapsed_s * workers); 0 without assignments. For a worker of a pod the time of the worker's
-     * presence counts instead of elapsed_s, here and in overhead_s. */
+    double overhead_s; /* time of the run minus a worker's time in the kernel, as mean over the workers */
+    /* compute_s / (elapsed_s * workers); 0 without assignments. A worker of a pod counts with the time of its
+     * presence instead of elapsed_s. This holds for overhead_s, too. */
     double efficiency;
-    /* Set if workers share cores. Then efficiency is shared.compute_s / (elapsed_s * shared.cores), and
-     * overhead_s is the mean over the cores. A worker with enough cores counts as one core per thread. */
+    /* Set if workers share cores; otherwise `cores` is 0. If cores are shared, efficiency is shared.compute_s /
+     * (elapsed_s * shared.cores), and overhead_s is the mean over the cores. A worker with enough cores counts as
+     * one core per thread. */
     struct {
         double cores;
-        double compute_s; /* sum over all threads of report_computing_s(); `cores` is 0 if no cores are shared */
+        double compute_s; /* sum of report_computing_s() over all threads */
     } shared;
     double cost_s;
     struct report_spread imbalance;
     struct report_spread busy;
-    /* The two parts of overhead_s, as means over the workers present at the end: a worker's time outside of the
-     * kernel before its last completion, and all of its time after that completion. */
+    /* The two parts of overhead_s, as means over the workers that are present at the end. scheduling_s is a worker's
+     * time outside of the kernel before its last completion. idle_s is all of its time after that completion. */
     double scheduling_s, idle_s;
     struct {
         unsigned threads;
@@ -227,8 +231,8 @@ struct report {
     } thread_level;
 };
 
-/* Returns the computing time of a worker, as mean over its threads: the time in the kernel, or the processor time
- * if that is less because the worker shares its cores. */
+/* Returns the computing time of a worker, as mean over its threads. This is the time in the kernel. If the worker
+ * shares its cores and its processor time is less, it is the processor time. */
 double report_computing_s(const struct report_worker *worker);
 
 void report_compute(struct report *report);

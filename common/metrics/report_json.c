@@ -73,8 +73,8 @@ static json_t *technique_measured(const struct report *report)
     return object;
 }
 
-/* Writes the seconds that the last decision of `auto` predicted for each technique, or null if the technique cuts
- * too many chunks to be simulated or rejects the loop. */
+/* Writes the seconds that the last decision of `auto` predicted for each technique. Writes null for a technique that
+ * cuts too many chunks to be simulated, or that rejects the loop. */
 static json_t *technique_choice(const struct choice *choice)
 {
     json_t *predicted = json_object();
@@ -102,7 +102,7 @@ static json_t *technique_of(const struct report *report)
     return object;
 }
 
-/* The calculation counts years from March on, so that a leap day is the last day of its year. */
+/* The calculation lets years begin in March, because a leap day is then the last day of its year. */
 static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
 {
     const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
@@ -370,8 +370,8 @@ static json_t *make_step(const struct report *report, const struct report_step *
     return object;
 }
 
-/* Returns how many digits real numbers need. 15 digits are readable (0.1 stays 0.1) and enough for times. More
- * are needed if 15 digits do not give the exact value of a parameter of the kernel. */
+/* Returns how many digits real numbers need. 15 digits are readable (0.1 stays 0.1) and enough for times. If 15
+ * digits do not give the exact value of some parameter of the kernel, more digits are needed. */
 static int digits_needed(const struct report *report)
 {
     const struct hdss_param *params = report->kernel->params;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary of a run for the terminal: the most important figures of the report, and for each master a bar with
- * the share of computing time (with the central topology a bar for each worker). */
+/* The summary of a run for the terminal: the most important figures of the report, and bars with the share of
+ * computing time. Each master has a bar; in the central topology each worker has one instead. */
 #pragma once
 
 #include "common/metrics/report.h"

@@ -10,22 +10,22 @@
 #include <math.h>
 #include <string.h>
 
-/* The simulations may take TIME_SHARE of the loop's time. Simulating one chunk takes about SIMULATED_CHUNK_S
- * seconds. */
+/* All simulations together may take the fraction TIME_SHARE of the loop's time. Simulating one chunk takes about
+ * SIMULATED_CHUNK_S seconds. */
 #define TIME_SHARE        0.01
 #define SIMULATED_CHUNK_S 0.5e-6
 
-/* A simulation may always have CHUNKS_MIN chunks and CHUNKS_PER_WORKER more for each worker. That is enough for
- * all techniques that halve their chunks. */
+/* A simulation may always have CHUNKS_MIN chunks and CHUNKS_PER_WORKER more for each worker. This is enough for all
+ * techniques that halve their chunks. */
 #define CHUNKS_PER_WORKER 64
 #define CHUNKS_MIN        20000
 /* No simulation has more chunks than this, however long the loop is. Simulating all candidates then takes a
  * second or two. */
 #define CHUNKS_MAX 200000
 
-/* A machine with more workers is simulated with only this many and a proportionally shorter loop. That hardly
- * changes the result, which depends on the number of iterations per worker, the differences between workers, and
- * the load of the masters. */
+/* A machine with more workers is simulated with only WORKERS_MAX workers and a proportionally shorter loop. This
+ * hardly changes the result. The result depends on the number of iterations per worker, the differences between
+ * workers, and the load of the masters. */
 #define WORKERS_MAX 512
 
 static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candidates)
@@ -76,20 +76,20 @@ static void list_candidates(struct choice *choice, const struct predict_loop *lo
             (struct candidate){.spec = loop->spec->candidate[i], .name = loop->spec->candidate_text[i]};
 }
 
-/* With recall no technique leaves workers idle for long, so another technique must be faster by SURE_MARGIN. In a
- * loop with few iterations per worker the longest iterations determine the time, and it cannot be predicted which
- * worker gets them. */
+/* With recall no technique leaves workers idle for long. Therefore `fallback` is replaced only by a technique that
+ * is faster by SURE_MARGIN. In a loop with few iterations per worker the longest iterations determine the time, and
+ * no prediction knows which workers get them. */
 #define SURE_ITERATIONS 64 /* per worker; predictions for fewer iterations are not used */
 #define SURE_MARGIN     0.05
 
-/* `ss` is chosen even if it is slower by up to this fraction of the time. It protects against slow or stopped
- * workers, which no prediction includes, and against iterations that must wait for a long iteration of the same
+/* `ss` is chosen even if its predicted time is longer by up to this fraction. A prediction does not include slow or
+ * stopped workers, and `ss` loses little time by them. With `ss` no iteration waits for a long iteration of the same
  * chunk. */
 #define SINGLY_MARGIN 0.02
 
 /* `ss` is not preferred if the speeds of workers differ by the factor UNEVEN or more and there are fewer than
- * UNEVEN_ITERATIONS iterations per worker: then only techniques that use the powers keep a slow worker from
- * getting one of the last iterations. */
+ * UNEVEN_ITERATIONS iterations per worker. In such a loop a slow worker should not get one of the last iterations,
+ * and only techniques that use the powers prevent that. */
 #define UNEVEN            1.2
 #define UNEVEN_ITERATIONS 8
 
@@ -164,8 +164,8 @@ static void pick_workers(const struct predict_loop *loop, const struct predict_l
     }
 }
 
-/* Makes a smaller machine with one random worker of each group of P/WORKERS_MAX neighbours. Every n-th worker
- * would not do, because n could match a pattern in the order of the workers. */
+/* Makes a smaller machine with one random worker of each group of P/WORKERS_MAX neighbours. Taking every n-th worker
+ * could go wrong, because n could match a pattern in the order of the workers. */
 static void choose_take_sample(const struct predict_loop *loop, struct predict_loop *small, struct sample *sample)
 {
     double part = (double)loop->workers / WORKERS_MAX;

@@ -12,7 +12,7 @@ struct candidate {
     struct sched_spec spec;
     const char *name;   /* name of the technique, or the text of a --candidate; borrowed */
     double predicted_s; /* 0: not predicted */
-    uint64_t too_many;  /* the simulation was stopped after this many chunks; 0: it was not stopped */
+    uint64_t too_many;  /* number of chunks after which the simulation was stopped; 0: it was not stopped */
 };
 
 struct choice {
@@ -26,7 +26,7 @@ struct choice {
 /* Predicted times with a smaller relative difference count as equal. */
 #define CHOICE_MARGIN 0.005
 
-/* Chooses `fallback` unless another technique is predicted to be faster by more than CHOICE_MARGIN. With recall
- * the difference must be larger and there must be many iterations per worker, and `ss` is preferred if its
- * predicted time is hardly longer. Techniques that reject the loop are skipped. */
+/* Chooses `fallback` unless another technique is predicted to be faster by more than CHOICE_MARGIN. Techniques that
+ * reject the loop are skipped. With recall, another technique is chosen only if it is faster by a larger margin and
+ * there are many iterations per worker. With recall, `ss` is preferred if its predicted time is hardly longer. */
 void choice_decide(struct choice *choice, const struct predict_loop *loop, const struct sched_spec *fallback);

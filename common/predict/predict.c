@@ -15,31 +15,31 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Each simulation multiplies each worker's time per iteration by a random factor with mean 1 and this standard
- * deviation, because a short probe is inexact and speeds vary. Without it, techniques that cannot react, such as
- * static, would seem perfect. */
+/* Each simulation multiplies each worker's time per iteration by a random factor, because a short probe is inexact
+ * and speeds vary. The factor has mean 1 and this standard deviation. Without the factor, techniques that cannot
+ * react, such as static, would seem perfect. */
 #define SPEED_UNCERTAINTY 0.02
 
-/* RUNS simulations are averaged; from WORKERS_MANY workers on only RUNS_MANY, because each simulation already
- * averages over the workers. */
+/* The result is averaged over RUNS simulations. From WORKERS_MANY workers on RUNS_MANY simulations are enough,
+ * because each simulation already averages over the workers. */
 #define RUNS         8
 #define RUNS_MANY    2
 #define WORKERS_MANY 64
 
-/* A request keeps a master busy for this share of a round trip. A round trip consists of sending and receiving
- * two messages, and one of these four steps, sending the answer, keeps the master busy. */
+/* A request keeps a master busy for this share of a round trip. A round trip has four steps: two messages are each
+ * sent and received. One of these steps, sending the answer, keeps the master busy. */
 #define BUSY_SHARE 0.25
 
 #define LEAD_ROUND_TRIPS 2
 
 #define PIECES 8
 
-/* With recall, a random time is drawn for each iteration, the same for all techniques. If the loop has more
- * iterations than this, a time is drawn for each of this many groups of iterations. */
+/* With recall, a random time is drawn for each iteration, and all techniques get the same times. A loop with more
+ * than CELLS_MAX iterations is divided into CELLS_MAX groups, and a time is drawn for each group. */
 #define CELLS_MAX 2048
 
-/* How many round trips an idle worker waits for recalled work. The messages are the request, RECALL, RETURNED and
- * ASSIGN. */
+/* Number of round trips for which an idle worker waits for recalled work. Four messages are sent: the request,
+ * RECALL, RETURNED and ASSIGN. */
 #define RECALL_ROUND_TRIPS 2
 
 /* Recalls at the end of the loop are simulated until the finishing times of all workers differ by at most
@@ -55,7 +55,7 @@ struct client {
     uint64_t first;
     double waited_s, took_s;
     uint64_t running; /* iterations of the latest chunk; 0: no chunk yet */
-    /* feedback on a chunk that the technique has not received, because the worker asked ahead; 0 iterations: none */
+    /* feedback that the technique has not received yet, because the worker asked ahead; 0 iterations: none */
     struct sched_feedback said;
 };
 
@@ -70,8 +70,9 @@ struct simulation {
     struct random random;
     struct client *clients;
     double *pace_s; /* [workers] mean time of an iteration on each worker; owned */
-    double *work;   /* [cells + 1] work before each cell, in units of the mean work of an iteration; owned */
-    unsigned cells; /* groups of iterations whose times are drawn; 0: times of whole chunks are drawn */
+    /* [cells + 1] work before each group of iterations, in units of the mean work of an iteration; owned */
+    double *work;
+    unsigned cells; /* number of groups of iterations whose times are drawn; 0: times of whole chunks are drawn */
     unsigned *heap;
     unsigned heap_count;
     struct handler *handlers;
@@ -354,9 +355,9 @@ static void predict_say(struct simulation *simulation, struct sched_feedback *fe
     feedback->iterations = 0;
 }
 
-/* Returns the feedback on the worker's chunk. A real worker estimates the deviation from a few pieces, so the
- * estimate varies: the square of the estimate, divided by the true variance, has a chi-square distribution
- * divided by its degrees of freedom. */
+/* Returns the feedback on the worker's chunk. A real worker estimates the deviation from a few pieces of the chunk,
+ * so the simulated estimate is random, too. The square of the estimate is the true variance, multiplied by a random
+ * number with chi-square distribution and divided by its degrees of freedom. */
 static struct sched_feedback feedback_of(struct simulation *simulation, unsigned w)
 {
     const struct client *client = &simulation->clients[w];
@@ -419,9 +420,9 @@ static void serve_next(struct simulation *simulation, double *last)
     }
 }
 
-/* Gives the idle worker half of the iterations that the other worker has not begun when that worker answers, at
- * the end of an iteration. The first iteration of a chunk counts as begun. Returns false if the other worker has
- * nothing to give. */
+/* Moves iterations from the other worker to the idle worker. The other worker answers at the end of an iteration. It
+ * gives half of the iterations that it has not begun at that time. The first iteration of a chunk counts as begun.
+ * Returns false if the other worker has nothing to give. */
 static bool predict_recall(struct simulation *simulation, unsigned idle, unsigned other)
 {
     struct client *to = &simulation->clients[idle], *from = &simulation->clients[other];
@@ -445,9 +446,9 @@ static bool predict_recall(struct simulation *simulation, unsigned idle, unsigne
     return true;
 }
 
-/* Simulates the recalls after the last assignment, and returns the end of the loop. Repeatedly, the worker that
- * finishes first gets a part of the chunk of the worker that finishes last. `running` becomes 0 for a worker that
- * has nothing to give. */
+/* Simulates the recalls after the last assignment, and returns the end of the loop. In each recall the worker that
+ * finishes first gets a part of the chunk of the worker that finishes last. If a worker has nothing to give, its
+ * `running` is set to 0. */
 static double predict_leftovers(struct simulation *simulation)
 {
     struct client *clients = simulation->clients;

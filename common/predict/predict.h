@@ -4,9 +4,9 @@
  *
  * Model: a worker sends a request, and its master assigns a chunk from the master's pool. If the pool is empty, it is
  * refilled first, with some chunks for each worker of the master. Each request keeps the master busy for a part of the
- * round trip. The time of a chunk is the time of its iterations according to the loop's profile and the worker's speed,
- * times a random factor: the work of n independent iterations with mean 1 and coefficient of variation c has a gamma
- * distribution with mean n and variance n c^2.
+ * round trip. The time of a chunk follows from the loop's profile and the worker's speed, times a random factor. The
+ * work of n independent iterations with mean 1 and coefficient of variation c has a gamma distribution with mean n and
+ * variance n c^2.
  *
  * With recall the random times of the iterations are the same for all techniques. After the last assignment the
  * worker that finishes first gets half of the iterations that the worker that finishes last has not begun.
@@ -25,22 +25,23 @@ struct predict_loop {
     uint64_t iterations;
     unsigned workers;
     const double *mean_s; /* [workers] time of an iteration on each worker, > 0; borrowed */
-    /* [workers] speeds in any unit, from which the powers are computed; NULL: the speeds are 1 / mean_s; borrowed */
+    /* [workers] speeds in any unit, for computing the powers; NULL: the speeds are 1 / mean_s; borrowed */
     const double *speeds;
     unsigned masters;          /* 0: central topology */
     const unsigned *master_of; /* [workers] index of each worker's master; NULL: central topology; borrowed */
     struct profile profile;
     bool spread_known; /* false: profile.cov is 0 because it was not measured */
     double round_trip_s;
-    /* number of real workers for which each simulated worker stands, for the load of masters; 0 means 1 */
+    /* number of real workers that each simulated worker represents; increases the load of masters; 0 means 1 */
     double clients;
     double swr;
 };
 
-/* Predicts the loop's time: the mean of several simulations plus their standard deviation, because a technique
- * that is sometimes slow is no good choice. No further simulation begins after the simulations have needed
- * `chunks_max` chunks together. Returns 0; 1 if a single simulation needs more than `chunks_max` chunks, with
- * `*seconds` unchanged; or -1 if the technique rejects the loop or memory runs out. */
+/* Predicts the loop's time by several simulations. Sets `*seconds` to the mean of their results plus the standard
+ * deviation, because a technique that is sometimes slow is no good choice. Begins no further simulation after all
+ * simulations together have needed `chunks_max` chunks. Returns 0 on success. Returns 1, with `*seconds` unchanged,
+ * if a single simulation needs more than `chunks_max` chunks. Returns -1 if the technique rejects the loop or memory
+ * runs out. */
 int predict_seconds(const struct predict_loop *loop, const struct sched_spec *spec, uint64_t chunks_max,
                     double *seconds, struct error *error);
 

@@ -44,9 +44,9 @@ static struct split split_variance(const struct profile_samples *samples)
     return split;
 }
 
-/* Returns how much of the differences between parts counts as a trend, from 0 (none) to 1 (all): positive-part
- * shrinkage (James and Stein 1961) with the variance within parts as noise. If each part has only one sample, the
- * noise is half of the mean squared difference of neighbouring samples (von Neumann 1941). */
+/* Returns how much of the differences between parts counts as a trend, from 0 (none) to 1 (all). The formula is the
+ * positive-part shrinkage of James and Stein 1961. Its noise is the variance within the parts. If each part has only
+ * one sample, the noise is half of the mean squared difference of neighbouring samples (von Neumann 1941). */
 static double trust(const struct profile_samples *samples, const struct split *split)
 {
     if (split->cells < 3 || split->between <= 0)

@@ -2,9 +2,9 @@
 /* The profile of a loop, from a few timed iterations: a coarse curve of the time of an iteration along the loop, and
  * the spread of the times around this curve.
  *
- * The loop is divided into PROFILE_CELLS equal parts, each with a mean time. Differences between the parts that
- * chance cannot explain count as a trend; all other differences count as spread. The distinction matters because
- * within a chunk a trend adds up, but spread averages out. */
+ * The loop is divided into PROFILE_CELLS equal parts, each with a mean time. A difference between parts counts as a
+ * trend if chance cannot explain it, and as spread otherwise. The distinction matters because within a chunk a trend
+ * adds up, but spread averages out. */
 #pragma once
 
 #include <stdint.h>
@@ -18,8 +18,8 @@ struct profile_samples {
 };
 
 struct profile {
-    /* Time of an iteration at the borders of the parts, relative to the mean. Between borders the curve is
-     * linear, and the integral of the curve is 1. */
+    /* Time of an iteration at the borders of the parts, relative to the mean time. Between borders the curve is
+     * linear. The integral of the curve is 1. */
     double level[PROFILE_CELLS + 1];
     double integral[PROFILE_CELLS + 1]; /* integral of `level` from the start to each border */
     double cov;                         /* coefficient of variation of the iterations' times around the trend */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* af: adaptive factoring. The size of a chunk is computed at every request, from the mean and the deviation of an
- * iteration's time on each worker, so that the chunks of all workers probably end within the time that factoring allows
- * for a batch.
+ * iteration's time on each worker. With this size the chunks of all workers probably end within the time that
+ * factoring allows for a batch.
  *
  * The sums over all workers are kept up to date, so the cost of a chunk does not depend on the number of workers. */
 #include "common/sched/af.h"
@@ -26,9 +26,9 @@ const struct technique_param af_params[] = {
     {.name = NULL},
 };
 
-/* The first chunks of all workers together take 1/FIRST_PART of the loop. This is small enough that a worker that
- * is 64 times slower than the average does not delay the end of the loop, and large enough for a useful
- * measurement. */
+/* The first chunks of all workers together take 1/FIRST_PART of the loop. These chunks are large enough for a useful
+ * measurement. They are so small that even a worker with 1/64 of the average speed does not delay the end of the
+ * loop. */
 #define FIRST_PART 64
 
 struct af_worker {

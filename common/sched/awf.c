@@ -2,12 +2,12 @@
 /* awf: adaptive weighted factoring for time-stepping applications, and the code that its variants share (see awf.h).
  *
  * A measurement first becomes part of the worker's pending measurement. The pending measurement is settled (added to
- * the worker's history) at the end of a period: at once with awf-c and awf-e; at the end of the batch, or at the
- * worker's first request in a later batch, with awf-b and awf-d; at the start of the next time step with awf. Weights
- * are computed from settled measurements only.
+ * the worker's history) at the end of a period. With awf-c and awf-e it is settled at once. With awf-b and awf-d it is
+ * settled at the end of the batch, or at the worker's first request in a later batch. With awf it is settled at the
+ * start of the next time step. Weights are computed from settled measurements only.
  *
- * Two sums over the measured workers, of their speeds and of their powers, are kept up to date, so the cost of a weight
- * does not depend on the number of workers. */
+ * Two sums over the measured workers are kept up to date, one of their speeds and one of their powers. Therefore the
+ * cost of a weight does not depend on the number of workers. */
 #include "common/sched/awf.h"
 #include "common/sched/batch.h"
 #include "common/sched/learn.h"
@@ -63,8 +63,8 @@ int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, str
     return 0;
 }
 
-/* A worker that is not measured gets the weight of its power, P V_j / V. The measured workers share the rest of P
- * in proportion to their speeds; awf->powers is the sum of their powers. */
+/* A worker that is not measured gets the weight of its power, P V_j / V. The measured workers share the rest of P in
+ * proportion to their speeds. awf->powers is the sum of the measured workers' powers. */
 double awf_weight(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;
@@ -104,8 +104,8 @@ static void awf_settle(struct sched *sched, unsigned j)
     learn_sum_add(&awf->speeds, worker->speed);
 }
 
-/* True if a new measurement of the worker is settled at once. With awf-b and awf-d that is so if the worker gets
- * no more chunks of the batch to which the pending measurement belongs. */
+/* True if a new measurement of the worker is settled at once. With awf-b and awf-d a measurement is settled at once
+ * if the worker gets no more chunks of the batch in which it last got a chunk. */
 static bool is_settled_at_once(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;
@@ -146,8 +146,8 @@ uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
     return batch_weighted(sched, chunk, weight, awf_doubt(sched));
 }
 
-/* With distributed chunk calculation no process sees the end of a batch. sched->state has no current batch, so
- * each measurement is settled at once, and only the weight is constant within a batch. */
+/* For distributed chunk calculation, in which no process sees the end of a batch. sched->state has no current batch,
+ * so each measurement is settled at once. Only the weight is constant within a batch. */
 double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch)
 {
     struct awf *awf = sched->own;
@@ -170,8 +170,8 @@ uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker)
     return ceil_to_integer(twofold_divide(share, twofold_of(2 * (double)sched->workers)), awf_doubt(sched));
 }
 
-/* The batch number is not reset, so that the first batch of a time step differs from the last one of the step
- * before. */
+/* The batch number is not reset, because the first batch of a time step must have another number than the last batch
+ * of the previous step. */
 void awf_again(struct sched *sched)
 {
     struct awf *awf = sched->own;

@@ -2,10 +2,10 @@
 /* Adaptive weighted factoring: awf, awf-b, awf-c, awf-d and awf-e are weighted factoring with measured weights. The
  * five techniques differ in when a weight changes and in which time is measured.
  *
- * w_j = P (1/pi_j) / sum(1/pi), where pi_j = sum(k t_k) / sum(k n_k) is the worker's time per iteration, the k-th
- * measurement weighted by k (Banicescu, Velusamy and Devaprasad 2003; Carino and Banicescu 2008). A worker that is
- * not measured has the weight P V_j / V of its power, and the measured workers share the rest, so the weights always
- * sum to P. */
+ * w_j = P (1/pi_j) / sum(1/pi). pi_j = sum(k t_k) / sum(k n_k) is the worker's time per iteration, in which the k-th
+ * measurement has the weight k (Banicescu, Velusamy and Devaprasad 2003; Carino and Banicescu 2008). A worker that
+ * is not measured has the weight P V_j / V of its power. The measured workers share the rest of P, so the weights
+ * always sum to P. */
 #pragma once
 
 #include "common/sched/sched.h"

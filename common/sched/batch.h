@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches as in fac2: P chunks of one size, which is computed at the start of the batch. For techniques that
- * weight the chunks of a batch or whose batches take another part of the remaining work than half. */
+/* Batches as in fac2: P chunks of one size, which is computed at the start of the batch. Used by techniques that
+ * weight the chunks of a batch, and by techniques whose batches do not take half of the remaining work. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -39,15 +39,16 @@ static inline struct twofold batch_power_weight(const struct sched *sched, unsig
     return twofold_divide(power, sched->power_total);
 }
 
-/* Tolerance for the fraction that is carried from chunk to chunk, as a part of N. The fraction has the absolute
- * error of the chunk from which it comes, and that chunk may be far larger than the chunk to which the fraction
- * is added. Computing a share takes three operations and adding the fraction takes one more; each has a relative
- * error of 2^-100, so a chunk has a relative error of 2^-98. All chunks together are N iterations. */
+/* Tolerance for the fraction that is carried from chunk to chunk, relative to N. The fraction has the absolute error
+ * of the chunk from which it comes. That chunk may be far larger than the chunk to which the fraction is added. A
+ * share takes three operations, and adding the fraction takes one more. Each operation has a relative error of
+ * 2^-100, so a chunk has a relative error of 2^-98. All chunks together have N iterations, so the tolerance is a
+ * part of N. */
 #define CARRY_GUARD 0x1p-98
 
-/* Returns K w, [RMA] Table 2, which rounds up. This function rounds down and adds the lost fraction to the next
- * chunk, whichever worker gets that, so the chunks of a batch sum to P K if the weights sum to P. `doubt`:
- * relative error of the weight. */
+/* Returns K w, [RMA] Table 2, but rounds down instead of up. The lost fraction is added to the next chunk of any
+ * worker. If the weights sum to P, the chunks of a batch therefore sum to P K. `doubt` is the relative error of the
+ * weight. */
 static inline uint64_t batch_weighted(struct sched *sched, uint64_t chunk, struct twofold weight, double doubt)
 {
     double *carry = sched->state.real + BATCH_CARRY;

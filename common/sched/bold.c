@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* bold: Hagerup's strategy. The chunk size follows from the spread of the iterations' times, and is larger if handing
- * out a chunk is expensive: bold accepts that workers end at different times if that costs less than handing out more
- * chunks.
+ * out a chunk is expensive. bold lets workers end at different times if that costs less than handing out more chunks.
  *
  * The equations are those of LB4OMP, because the paper's text was not available. R is the number of iterations that
- * are not handed out, and M the number of iterations that are not reported. `left` estimates the number of
- * iterations that are not computed: while a chunk of K iterations is computed, K/(K mu + h) iterations are
- * subtracted per second, and the report of the chunk corrects this estimate. The time is taken from the reports: a
+ * are not yet handed out, and M the number of iterations that are not yet reported. `left` estimates the number of
+ * iterations that are not yet computed. While a chunk of K iterations is computed, K/(K mu + h) iterations are
+ * subtracted per second. The report of the chunk corrects this estimate. The time is taken from the reports: a
  * worker's clock is the sum of its computing and waiting times. */
 #include "common/sched/batch.h"
 #include "common/sched/learn.h"

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A table is made for at most this many chunks. A table of this size has 64 MiB and is computed in about a
- * second. Only loops such as 2^40 iterations on a million workers exceed this limit; for these a technique with
- * equal chunks is better. */
+/* A table is made for at most this many chunks. A table of this size has 64 MiB and is computed in about a second.
+ * Only loops such as 2^40 iterations on a million workers exceed this limit. For such loops a technique with equal
+ * chunks is better. */
 #define CHUNKS_MAX (UINT64_C(1) << 26)
 
 #define TABLE_MIN 64
@@ -30,9 +30,9 @@ static uint64_t count_by_start(const struct sched *sched)
     return low;
 }
 
-/* Returns the common size of all chunks except the last one, or 0 if the sizes differ. Only for techniques with a
- * formula for the start of a chunk: their sizes only grow or only shrink, so comparing the first chunk with the
- * last but one is enough. */
+/* Returns the common size of all chunks except the last one, or 0 if the sizes differ. Only for techniques with
+ * start(). The chunk sizes of such a technique only grow or only shrink, so they are equal if the first chunk and
+ * the last but one are equal. */
 static uint64_t equal_size(const struct sched_bounds *bounds)
 {
     if (bounds->count < 2)

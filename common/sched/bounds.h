@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chunk boundaries of a closed form. The boundaries depend only on N, P and the parameters, so a worker that has drawn
- * scheduling step i computes where its chunk starts without asking another process.
+/* Chunk boundaries of a closed form. The boundaries depend only on N, P and the parameters. A worker that knows its
+ * scheduling step i can therefore compute where its chunk starts, without asking another process.
  *
  * If all chunks have one size, the start of a chunk is a product. Otherwise technique->start() returns the start, or
  * the start is computed from a table with the start of every BOUNDS_STRIDE-th chunk. Making the table takes one pass

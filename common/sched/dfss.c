@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dfss: factoring over units of power.
  *
- * A stage ends after the powers of the workers whose requests it has served sum to V. The share of one unit of power
- * is computed from the remaining work at the start of a stage and is constant within the stage. */
+ * A stage serves requests until the powers of their workers sum to V. The share of one unit of power is computed
+ * from the remaining work at the start of a stage and is constant within the stage. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
@@ -38,7 +38,7 @@ static struct twofold dfss_share(const struct sched *sched, struct twofold rest)
     return ceil_share(sched, rest, twofold_kept(sched->constant.real + PARTS));
 }
 
-/* Compares with a tolerance, because rounding errors of the sum depend on the order of addition. */
+/* Compares with a tolerance, because the rounding errors of the sum depend on the order of the requests. */
 static bool dfss_stage_is_over(const struct sched *sched, struct twofold served)
 {
     return !twofold_is_below(twofold_add(served, twofold_guard(served, 0)), sched->power_total);
@@ -57,9 +57,9 @@ static uint64_t dfss_next(struct sched *sched, unsigned worker)
     return floor_times_power(sched, worker, twofold_kept(state + SHARE));
 }
 
-/* Computes K from R alone. A stage hands out V shares, so it lasts until R has fallen by V shares. A stage takes
- * at least 1/alpha of the remaining work, so even the longest loop has at most 44 alpha stages, in all calls
- * together. */
+/* Computes K from R alone. A stage hands out V shares, so it lasts until R has fallen by V shares. A stage takes at
+ * least 1/alpha of the remaining work, so even the longest loop has at most 44 alpha stages. The while loop runs at
+ * most this many times in all calls together. */
 static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
 {
     double *state = sched->state.real, rest = (double)sched->remaining;

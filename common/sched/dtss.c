@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dtss: the trapezoid of tss over units of power. A worker of power V_j takes V_j steps at once.
  *
- * With carry=chunk the next chunk continues from the previous chunk, whose size is rounded down, instead of from the
- * exact level of the trapezoid. That is the weighted TSS of [SW]. */
+ * Normally the next chunk continues from the exact level of the trapezoid. With carry=chunk it continues from the
+ * previous chunk, whose size is rounded down. That is the weighted TSS of [SW]. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/sched/trapezoid.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fac: factoring. The part of the remaining work that a batch takes depends on mean and deviation of an iteration's
- * time: the more the times vary, the smaller the part is.
+ * time. The more the times vary, the smaller the part is.
  *
- * Until mean and deviation are measured a batch takes half, as in fac2. The batch after that uses the rule for
- * batches other than the first. */
+ * Until mean and deviation are measured a batch takes half of the remaining work, as in fac2. The batch after that
+ * uses the rule for batches other than the first. */
 #include "common/sched/batch.h"
 #include "common/sched/factoring.h"
 #include "common/sched/learn.h"

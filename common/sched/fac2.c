@@ -52,7 +52,7 @@ static uint64_t fac2_start(const struct sched *sched, uint64_t step)
         return sched->iterations;
     uint64_t batch = step / sched->workers, falling = batch < level ? batch : level;
     uint128 before = (uint128)sched->workers * (falling + halved_sum(quotient, falling));
-    /* earlier chunks of this batch; from batch `level` on, all earlier chunks of size min_chunk */
+    /* number of earlier chunks of this batch; from batch `level` on, number of all earlier chunks of size min_chunk */
     uint64_t others = step - falling * sched->workers;
     uint64_t chunk = falling < level ? fac2_chunk_of_batch(quotient, falling) : sched->min_chunk;
     return start_within(sched, before + (uint128)others * chunk);

@@ -57,8 +57,8 @@ static uint64_t fiss_at(const struct sched *sched, uint64_t step)
 }
 
 /* Before batch `level` all chunks have size min_chunk. From batch `level` to batch b - 1 chunks have (K_level +
- * K_(b-1))/2 iterations on average, and in batch b they have K_b. Because K_(b-1) < N, the product in the second
- * part of the sum is below 2^127. */
+ * K_(b-1))/2 iterations on average. In batch b they have K_b. Because K_(b-1) < N, the product in the second part of
+ * the sum is below 2^127. */
 static uint64_t fiss_start(const struct sched *sched, uint64_t step)
 {
     uint64_t batch = step / sched->workers, level = sched->constant.integer[LEVEL_BATCH];

@@ -21,9 +21,9 @@ static const struct technique_param fsc_params[] = {
     {.name = NULL},
 };
 
-/* Returns the smallest K >= 1 with K^3 >= cube, at most `most`. Bisects instead of calling cbrt() or pow(),
- * because the last digit of their results differs between mathematical libraries, and with DCA every worker
- * computes the chunk itself. */
+/* Returns the smallest K >= 1 with K^3 >= cube, but at most `most`. Searches for K by bisection. cbrt() and pow()
+ * are not used, because the last digit of their results differs between mathematical libraries. With DCA every
+ * worker computes the chunk itself and must get the same result. */
 static uint64_t ceil_cube_root(double cube, uint64_t most)
 {
     uint64_t low = 1, high = most > 1 ? most : 1;
@@ -43,8 +43,8 @@ static double natural_logarithm(unsigned value)
     return (double)binary_logarithm(value) * LN_2 / (double)(UINT64_C(1) << LOGARITHM_BITS);
 }
 
-/* K = ceil((sqrt(2) N h / (sigma P sqrt(ln P)))^(2/3)), [DCA] eq 3, whose print omits the exponent (Kruskal and
- * Weiss 1985, Allocating independent subtasks on parallel processors). So K^3 = 2 (N h / (sigma P))^2 / ln P. The
+/* K = ceil((sqrt(2) N h / (sigma P sqrt(ln P)))^(2/3)), [DCA] eq 3, in which the exponent is missing (Kruskal and
+ * Weiss 1985, Allocating independent subtasks on parallel processors). Hence K^3 = 2 (N h / (sigma P))^2 / ln P. The
  * result is at most ceil(N/P). */
 static uint64_t fsc_chunk(const struct sched *sched)
 {

@@ -2,16 +2,16 @@
 /* Exact geometric chunks: see geometric.h.
  *
  * The fast path multiplies binary fractions of 128 bits. Powers of (P-1)/P come from a table with one row for each
- * base-64 digit of the exponent, and every rounding is downward. So the result never exceeds the true value v = N
- * (P-1)^i / P^(i+1) and is less than 2^-58 below it (see FRACTION_ERROR). That gives ceil(v) unless a whole number lies
- * within that error or the result itself is whole. N is a fraction a/b in lowest terms, with b = 1 for a whole N. A b
- * above 1 affects only the computation of N/P.
+ * base-64 digit of the exponent, and every rounding is downward. The true value is v = N (P-1)^i / P^(i+1). The result
+ * never exceeds v and is less than 2^-58 below v (see FRACTION_ERROR). The result gives ceil(v), unless a whole number
+ * lies within this error or the result itself is whole. N is a fraction a/b in lowest terms, with b = 1 for a whole N.
+ * A b above 1 affects only the computation of N/P.
  *
  * Otherwise the slow path repeats the computation with 512 bits. The result of the slow path is strictly below v, by
- * less than 2^-400, so floor(result) + 1 is ceil(v) if v is whole, or if v is at least 2^-400 above the next lower
- * whole number. A v that is not whole is at least 1/(b P^(i+1)) away from every whole number. This proves the result
- * for b P^(i+1) < 2^400. For larger b P^(i+1) there are so few combinations of N, P and i (about 2^130, with 2^50
- * parts of each N) that no v is expected to come that close to a whole number. */
+ * less than 2^-400. Hence floor(result) + 1 is ceil(v) in two cases: v is whole, or v is at least 2^-400 above the
+ * next lower whole number. If v is not whole, it is at least 1/(b P^(i+1)) away from every whole number. Hence the
+ * result is exact for b P^(i+1) < 2^400. For larger b P^(i+1) there are about 2^130 combinations of N, P and i, with
+ * 2^50 parts of each N. These are so few that no v is expected to come that close to a whole number. */
 #include "common/sched/geometric.h"
 
 #include <stdlib.h>
@@ -85,8 +85,8 @@ static void reduce(uint64_t *a, uint64_t *b)
     *b /= divisor;
 }
 
-/* Returns N/P, rounded down. The 64 fractional bits are computed in two halves, because a remainder below 2^96
- * leaves room for only 32 more bits. */
+/* Returns N/P, rounded down. The 64 fractional bits are computed in two halves, because the remainder has up to 96
+ * bits and 128 bits leave room for only 32 more. */
 static uint128 geometric_mean_of(const struct geometric *geometric)
 {
     uint128 dividend = (uint128)geometric->iterations * geometric->part;

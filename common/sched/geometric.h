@@ -2,8 +2,8 @@
 /* Computes the chunks of guided self-scheduling exactly from the scheduling step i: ceil(N/P ((P-1)/P)^i). N may be a
  * whole number or a fraction.
  *
- * Doubles are not exact enough: ceil(pow(..)) gives 17 instead of 16 for N = 125, P = 5, i = 2, and 2^63 iterations
- * have more digits than a double. */
+ * Doubles are not exact enough. For N = 125, P = 5, i = 2, ceil(pow(..)) gives 17 instead of 16. Besides, 2^63
+ * iterations have more digits than a double. */
 #pragma once
 
 #include "common/util/twofold.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Learning from the measured times of chunks: see learn.h.
  *
- * Everything is O(1) per chunk: running sums, and for each worker one suspect chunk, which is kept apart until it is
- * clear whether the worker's speed has changed. */
+ * Each chunk takes O(1) time, because only running sums are kept. Each worker may have one suspect chunk. It is kept
+ * apart until it is clear whether the worker's speed has changed. */
 #include "common/sched/learn.h"
 
 #include "common/sched/sched.h"
@@ -12,19 +12,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A chunk departs from the history if the means differ by more than this many standard errors. Means of small
- * chunks of an irregular loop have longer tails than a normal distribution: chunks of one iteration with
- * exponentially distributed time exceed 4 standard errors by chance once in 150 cases, and twice in a row once in
- * 22,000 cases. */
+/* A chunk departs from the history if the means differ by more than this many standard errors. Means of small chunks
+ * of an irregular loop have longer tails than a normal distribution. For example, chunks of one iteration with
+ * exponentially distributed time exceed 4 standard errors by chance in 1 of 150 cases. Two such chunks in a row
+ * occur in 1 of 22,000 cases. */
 #define STANDARD_ERRORS 4
 
-/* From this many degrees of freedom on the variance of a history counts as exact. A history of one chunk that was
- * timed in eight pieces has this many, and its variance is too small by a factor of 4 in one of 36 cases. */
+/* If a history has at least this many degrees of freedom, its variance counts as exact. One chunk that was timed in
+ * eight pieces gives 7 degrees of freedom. In 1 of 36 cases the variance of such a history is too small by a factor
+ * of 4. */
 #define FREEDOM_ENOUGH 7
 
-/* Two chunks whose means differ by less than this factor have the same speed. If the speed changed during the
- * first chunk, the mean of this chunk is between the old and the new speed, and it shifts the average of the two
- * chunks by no more than this factor. */
+/* Two chunks whose means differ by less than this factor have the same speed. The speed may have changed during the
+ * first chunk, whose mean is then between the old and the new speed. This shifts the average of the two chunks by no
+ * more than this factor. */
 #define SAME_SPEED 1.05
 
 static double clamp(double value, double minimum, double maximum)
@@ -102,9 +103,9 @@ static bool spread_is_known(const struct learn_stats *stats, const struct learn_
     return stats->freedom > 0 || chunk->freedom > 0 || stats->chunks > 2;
 }
 
-/* Returns the variance that the difference between the chunk's mean and the history's mean has if the speed has
- * not changed: W/n_chunk + W/n_history + B. The spread within the chunk counts only while the history is short,
- * because a change of speed during the chunk looks like spread and would hide the change. */
+/* Returns the variance of the difference between the chunk's mean and the history's mean, if the speed has not
+ * changed: W/n_chunk + W/n_history + B. The spread within the chunk counts only while the history is short.
+ * Otherwise a change of speed during the chunk would look like spread, and the change would be missed. */
 static double variance_of_distance(const struct learn_stats *stats, const struct learn_chunk *chunk)
 {
     double within = variance_within(stats);
@@ -134,9 +135,9 @@ static bool is_same_speed(const struct learn_chunk *chunk, const struct learn_ch
            learn_mean_of(other) <= learn_mean_of(chunk) * SAME_SPEED;
 }
 
-/* True if the chunk confirms that the speed has changed, as the suspect before it indicates: the chunk also
- * departs from the history, in the same direction. A chunk that is too small to depart confirms the change if it
- * has the suspect's speed. */
+/* True if the chunk confirms the change of speed that the suspect chunk before it indicates. It must also depart
+ * from the history, in the same direction. A chunk that is too small to depart confirms the change if it has the
+ * same speed as the suspect. */
 static bool is_confirmed(const struct learn_worker *worker, const struct learn_chunk *chunk, double restart)
 {
     const struct learn_stats *stats = &worker->stats;

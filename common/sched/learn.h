@@ -10,15 +10,15 @@
  *
  * - between the chunks S = sum(n_c (x_c - x)^2), merged chunk by chunk (Chan, Golub and LeVeque 1979);
  *
- * - within the chunks W = sum((m_c - 1) s_c^2) / sum(m_c - 1), or S/(C-1) if no chunk was timed in pieces: if the
- *   iterations vary independently, S has the expectation (C-1) W;
+ * - within the chunks W = sum((m_c - 1) s_c^2) / sum(m_c - 1), or S/(C-1) if no chunk was timed in pieces
+ *   (if the iterations vary independently, S has the expectation (C-1) W);
  *
  * - the variance W + B with B = max(0, S - (C-1) W) / sum(n_c).
  *
- * So B is only that part of the differences between chunks that the iterations within the chunks do not explain, and W
- * + B is the variance of an iteration that is chosen at random from the loop (analysis of variance with one random
- * effect). If iterations vary independently, W + B is their variance. If two regions, or two workers, differ in cost,
- * the difference of their means counts, but not multiplied by the size of their chunks.
+ * B is only the part of the differences between chunks that the iterations within the chunks do not explain. W + B is
+ * the variance of an iteration that is chosen at random from the loop (analysis of variance with one random effect).
+ * If iterations vary independently, W + B is their variance. If two regions, or two workers, differ in cost, the
+ * difference of their means counts. It is not multiplied by the size of their chunks.
  *
  * All values are finite, whatever was measured: the time of one iteration is clamped to [LEARN_TIME_MIN,
  * LEARN_TIME_MAX], and a deviation to at most LEARN_SPREAD_MAX times the mean. */
@@ -27,16 +27,17 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* Bounds of the time of one iteration in seconds: less than a cycle of any processor, and 30 years. */
+/* Bounds of the time of one iteration in seconds. The lower one is less than a cycle of any processor, the upper one
+ * is 30 years. */
 #define LEARN_TIME_MIN 1e-12
 #define LEARN_TIME_MAX 1e9
 
-/* Limit of deviation over mean. At this limit one iteration of 10^8 takes all the time. */
+/* Limit of deviation over mean. At this limit one of 10^8 iterations takes all the time. */
 #define LEARN_SPREAD_MAX 1e4
 
 /* Default and limit of the parameter `restart` of techniques that learn each worker's speed. With the default,
- * chunks of an irregular loop that differ by less than a factor of 1.5 are averaged, and the loss of more than a
- * third of a worker's speed is detected. */
+ * chunks of an irregular loop are averaged if they differ by less than a factor of 1.5. A worker that loses more
+ * than a third of its speed is detected. */
 #define LEARN_RESTART     1.5
 #define LEARN_RESTART_MAX 1e6
 #define LEARN_RESTART_PARAM                                                                                            \
@@ -89,12 +90,12 @@ struct learn_stats {
 struct learn_worker {
     struct learn_stats stats;
     double weighted_time, weighted_iterations;
-    struct learn_chunk suspect; /* the latest chunk if it departs from the history; no iterations: it does not depart */
+    /* the latest chunk if it departs from the history; otherwise this member has no iterations */
+    struct learn_chunk suspect;
 };
 
-/* A sum to which terms are added and from which terms are removed; initially zero. The sum has twice the digits
- * of a double: after a large term is removed, an error below 10^-31 of that term remains, so the sum need never
- * be recomputed. */
+/* A sum to which terms are added and from which terms are removed; initially zero. The sum has twice the digits of a
+ * double. Removing a large term leaves an error below 10^-31 of this term, so the sum need never be recomputed. */
 struct learn_sum {
     double high, low;
 };
@@ -109,15 +110,15 @@ void learn_stats_add(struct learn_stats *stats, const struct learn_chunk *chunk)
 /* Returns the variance of one iteration; 0 if unknown. */
 double learn_stats_variance(const struct learn_stats *stats);
 
-/* Adds the worker's next chunk. The history starts anew if this chunk and the previous one depart from the
- * history in the same direction, by more than the factor `restart` (0: never) and by more than the spread
- * explains. The new history consists of both chunks if their speeds are equal. Otherwise it consists of this
- * chunk alone, because the speed changed during the previous one. */
+/* Adds the worker's next chunk. The history starts anew if this chunk and the previous one depart from the history
+ * in the same direction. They depart if they differ from it by more than the factor `restart` (0: never) and by more
+ * than the spread explains. If the two chunks have the same speed, the new history consists of both. Otherwise it
+ * consists of this chunk alone, because the speed changed during the previous one. */
 void learn_worker_add(struct learn_worker *worker, const struct learn_chunk *chunk, double restart);
 /* Returns sum(k t_k) / sum(k n_k), the seconds for one iteration; 0 if nothing is measured. */
 double learn_worker_pace(const struct learn_worker *worker);
-/* Sets the mean and the variance of one iteration's time over the history, in which all chunks have the same
- * weight. Returns false if nothing is measured. */
+/* Sets the mean and the variance of one iteration's time over the history. All chunks of the history have the same
+ * weight here. Returns false if nothing is measured. */
 bool learn_worker_moments(const struct learn_worker *worker, double *mean, double *variance);
 
 /* Sets `*restart` to the parameter's value or its default. Fails if the value is above 0 and below 1. */

@@ -11,9 +11,9 @@ enum { CHUNK };
 
 enum { FRACTION_BITS = LOGARITHM_BITS, OFFSET = 55, HUNDRED = 100 };
 
-/* Returns log2(t) 2^57 for t >= 2. Each squaring of the mantissa gives one binary digit. The error from
- * truncating the 64-bit mantissa doubles with each squaring, but each digit counts half as much as the one
- * before, so the total error is below 57 2^-63. Logarithms of powers of two are exact. */
+/* Returns log2(t) 2^57 for t >= 2. Each squaring of the mantissa gives one binary digit. Truncating the 64-bit
+ * mantissa causes an error, which doubles with each squaring. But each digit counts half as much as the one before,
+ * so the total error is below 57 2^-63. Logarithms of powers of two are exact. */
 uint64_t binary_logarithm(uint64_t value)
 {
     unsigned whole = 63 - (unsigned)__builtin_clzll(value);

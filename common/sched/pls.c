@@ -11,8 +11,8 @@
 
 enum { PARAM_SWR, PARAM_VARIANT };
 
-/* In sched->constant: the chunk size of the static part, and with variant=paper how many iterations remain at the
- * end of the static part. */
+/* In sched->constant. CHUNK is the chunk size of the static part. REST is used with variant=paper: the number of
+ * iterations that remain at the end of the static part. */
 enum { CHUNK, REST };
 
 #define RATIO_UNITS 1000000000000000
@@ -51,7 +51,7 @@ static uint64_t rest_behind_static(const struct sched *sched, uint64_t units)
 }
 
 /* After the static part the closed form uses the paper's real number N(1-s). The P static chunks leave up to P
- * iterations more than N(1-s), which the chunks of 1 after the geometric chunks cover. */
+ * iterations more than N(1-s). The closed form covers these by chunks of one iteration after the geometric chunks. */
 static int pls_init(struct sched *sched, struct error *error)
 {
     if (measure_ratio(sched, error) < 0)

@@ -85,7 +85,7 @@ static int plugged_init(struct sched *sched, struct error *error)
                                     sched->technique->name, result);
 }
 
-/* Records why the technique cannot continue. Returns 0 as K, so the chunk has the smallest size. */
+/* Records why the technique cannot continue. Returns K = 0, which gives a chunk of the smallest size. */
 static uint64_t plugged_fail(struct sched *sched, char line[HDSS_TECHNIQUE_ERROR_MAX])
 {
     struct plugged *plugged = sched->own;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What all techniques share: preparation, weighting, clamping, and powers from measured speeds.
  *
- * For any result of a technique's formula this file guarantees that a chunk is not empty while work remains, that a
- * chunk is not larger than the remaining work, and that the loop ends. */
+ * For any result of a technique's formula this file guarantees three properties: a chunk is not empty while work
+ * remains, a chunk is not larger than the remaining work, and the loop ends. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
@@ -104,8 +104,8 @@ static int init_loads(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* A technique with SCHED_NEEDS_POWER uses the powers itself, so weighting by power must not be applied again. It
- * does not use the loads. */
+/* A technique with SCHED_NEEDS_POWER uses the powers itself, so weighting by power must not be applied again.
+ * Weighting by acp stays, because the technique does not use the loads. */
 static enum sched_weighting weighting_of(const struct technique *technique, enum sched_weighting weighting)
 {
     bool by_nature = (technique->needs & SCHED_NEEDS_POWER) != 0;
@@ -279,8 +279,8 @@ void sched_claim(struct sched *sched, uint64_t count)
     sched->is_disturbed |= count > 0;
 }
 
-/* Removes the load of the core from a measurement. Otherwise a worker on a loaded core would be learned as slow,
- * and the load would count twice. */
+/* Removes the load of the core from a measurement. Otherwise the technique would learn that a worker on a loaded
+ * core is slow, and the load would count twice. */
 static void unload(struct sched_feedback *feedback, double load)
 {
     feedback->compute_s /= load;
@@ -337,9 +337,9 @@ int sched_again(struct sched *sched, uint64_t iterations, struct error *error)
     return technique->init != NULL ? technique->init(sched, error) : 0;
 }
 
-/* True if the closed form needs the parameter and its value is not known. A value that is measured during the
- * loop is unknown in the first steps and differs between workers, so the closed form cannot use it. A value that
- * was probed before the loop is as good as a given value. */
+/* True if the closed form needs the parameter and its value is not known. The closed form cannot use a value that is
+ * measured during the loop: it is unknown in the first steps and differs between workers. A value that was probed
+ * before the loop is as good as a given value. */
 static bool sched_is_missing(const struct sched *sched, unsigned param)
 {
     switch (sched->technique->params[param].measured) {
@@ -400,8 +400,8 @@ static double reference_speed(enum sched_powers reference, const double *speeds,
     return 1;
 }
 
-/* Techniques with SCHED_NEEDS_POWER use the rule of their paper; weighting of other techniques uses V_j = speed_j
- * / fastest speed, [SW]. */
+/* Techniques with SCHED_NEEDS_POWER get powers by the rule of their paper. For weighting of other techniques V_j =
+ * speed_j / fastest speed, [SW]. */
 void sched_powers_from_speeds(const struct technique *technique, enum sched_weighting weighting, const double *speeds,
                               unsigned workers, double *powers)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduling techniques: how many iterations the next chunk has.
+/* The scheduling techniques. They determine how many iterations the next chunk has.
  *
- * A technique computes a chunk's size, and the ledger chooses the iterations; a technique with `places` does both. The
- * code is pure: no clock, and no state outside `struct sched`. Memory is allocated only in sched_init() and
+ * A technique computes a chunk's size, and the ledger chooses the iterations. A technique with `places` does both.
+ * The code is pure: no clock, and no state outside `struct sched`. Memory is allocated only in sched_init() and
  * sched_again(), not between two chunks of a loop. Each technique is one file with one `const struct technique`. */
 #pragma once
 
@@ -92,7 +92,8 @@ struct sched_feedback {
     double wait_s;
     /* Sample standard deviation of one iteration's time, from the spread within the chunks. */
     double deviation_s;
-    uint32_t samples; /* number of timed pieces of the chunks; below 2: the deviation is unknown */
+    /* number of pieces into which the chunks were divided for timing; below 2: the deviation is unknown */
+    uint32_t samples;
 };
 
 struct sched_value_used {
@@ -100,8 +101,8 @@ struct sched_value_used {
     double value;
 };
 
-/* The state of one loop. Code outside of common/sched may read the members, but changes the state only by the
- * functions below, except for `is_laid_out`. */
+/* The state of one loop. Code outside of common/sched may read the members. It may write only `is_laid_out`; the
+ * functions below change everything else. */
 struct sched {
     const struct technique *technique;
     struct sched_spec spec;
@@ -114,10 +115,11 @@ struct sched {
     uint64_t formula; /* K of the latest chunk, as the technique returned it */
     double *powers;   /* V_j, owned; NULL if nothing is weighted */
     double power_sum; /* V */
-    /* for each power, the decimal number for which the double stands, minus the double; owned; NULL: all are 0 */
+    /* differences between decimal numbers and doubles: the decimal number that each power stands for, minus the
+     * power; owned; NULL: all are 0 */
     double *power_rests;
     struct twofold power_total; /* sum of the powers as decimal numbers */
-    double power_doubt;         /* relative error of the powers; 0 if all stand for decimal numbers */
+    double power_doubt;         /* relative error of the powers; 0 if each power stands for a decimal number */
     double *loads;              /* Q_j, owned; NULL if the weighting does not use them */
     double overhead_s, swr;
     /* measured values of parameters that were not given, by index; NaN until known */
@@ -134,13 +136,13 @@ struct sched {
 };
 
 /* Functions of a technique that also chooses the iterations of a chunk. Each worker has a part of the loop, from
- * which its chunks come. Laying out the parts divides all remaining iterations among the parts. A place is an
- * index into the list of iterations that remained at that time, in ascending order. Parts are laid out before the
- * first chunk, and again after the remaining work has changed other than by cutting chunks. */
+ * which its chunks come. Laying out the parts divides all remaining iterations among the workers. Parts are laid out
+ * before the first chunk. They are laid out again if the remaining work has changed other than by cutting chunks. A
+ * place is an index into the list of iterations that remained when the parts were laid out, in ascending order. */
 struct technique_places {
     void (*lay_out)(struct sched *sched);
-    /* Takes up to `count` iterations from the front of the part of `worker`, for which next() has just computed a
-     * chunk; `count` is at least 1. Returns how many were taken, and sets sched->place to the first one. Returns
+    /* Takes up to `count` (at least 1) iterations from the front of the worker's part. next() has just computed a
+     * chunk for this worker. Returns how many iterations were taken, and sets sched->place to the first one. Returns
      * 0 only if the part is empty. */
     uint64_t (*take)(struct sched *sched, unsigned worker, uint64_t count);
     /* Puts the last `count` iterations that were taken for `worker` back into their part. */
@@ -168,22 +170,22 @@ struct technique {
     int (*init)(struct sched *sched, struct error *error);
     /* Recursive form: returns K for `worker` before clamping, from the state and sched->remaining. */
     uint64_t (*next)(struct sched *sched, unsigned worker);
-    /* NULL if the technique does not choose the iterations. Otherwise the technique has neither a closed form nor
+    /* NULL if the technique does not choose the iterations. A technique with `places` has neither a closed form nor
      * from_rest(), and applies powers and loads itself. */
     const struct technique_places *places;
     /* Closed form: returns K_i before clamping, from the step i alone. NULL if the technique has no closed form. */
     uint64_t (*at)(const struct sched *sched, uint64_t step);
-    /* Closed form: returns the number of iterations in all chunks before chunk `step`, at most N, in O(1) or
-     * O(log S). Chunks smaller than sched->min_chunk count as sched->min_chunk. NULL if computing this number
-     * always needs a table (see bounds.h). Returns SCHED_NO_START if a table is needed with these parameters. */
+    /* Closed form: returns the number of iterations in all chunks before chunk `step`, at most N, in O(1) or O(log
+     * S). Chunks smaller than sched->min_chunk count as sched->min_chunk. NULL if this number always needs a table
+     * (see bounds.h). Returns SCHED_NO_START if it needs a table with these parameters. */
     uint64_t (*start)(const struct sched *sched, uint64_t step);
-    /* For DCA without a closed form: returns K for `worker` before clamping, only from sched->remaining, N and
-     * the feedback, not from earlier chunks. The remaining work never grows between calls. NULL if the technique
-     * cannot compute K from these values. */
+    /* For DCA without a closed form: returns K for `worker` before clamping. The function may use sched->remaining,
+     * N and the feedback, but not earlier chunks. The remaining work never grows between calls. NULL if K cannot be
+     * computed from these values. */
     uint64_t (*from_rest)(struct sched *sched, unsigned worker);
-    /* For DCA with the closed form of fac2: returns the weight of `worker` in batch `batch`, counted from 1, from
-     * the powers and the feedback. The weights of all workers sum to P. NULL if the technique does not need this
-     * function. */
+    /* For DCA with the closed form of fac2: returns the weight of `worker` in batch `batch`, counted from 1. The
+     * weight follows from the powers and the feedback. The weights of all workers sum to P. NULL if the technique
+     * does not need this function. */
     double (*batch_weight)(struct sched *sched, unsigned worker, uint64_t batch);
     /* Receives a measurement, in amortized O(1). NULL if the technique does not learn. */
     void (*feedback)(struct sched *sched, const struct sched_feedback *feedback);
@@ -192,8 +194,8 @@ struct technique {
     /* Starts the next time step, and keeps what was learned; sched->remaining and sched->step are already set.
      * NULL: init() is called again. */
     void (*again)(struct sched *sched);
-    /* Releases the memory to which the block sched->own points; the caller frees the block itself. Only called if
-     * sched->own is not NULL. May be NULL. */
+    /* Releases the memory to which the block sched->own points; the caller frees the block itself. Not called if
+     * sched->own is NULL. May be NULL. */
     void (*fini)(struct sched *sched);
 };
 
@@ -212,8 +214,8 @@ int sched_spec_parse_params(struct sched_spec *spec, const struct technique *tec
 
 size_t sched_spec_name_length(const char *text);
 
-/* True if the spec names a plug-in: a file such as "./mine.so:param=1", whose name has a slash or ends in .so, or a
- * class, "python:module.Class". */
+/* True if the spec names a plug-in. A plug-in is a file such as "./mine.so:param=1", whose name has a slash or ends
+ * in .so, or a class such as "python:module.Class". */
 bool sched_spec_is_plugin(const char *text);
 
 void sched_spec_format(const struct sched_spec *spec, char *text, size_t size);
@@ -243,15 +245,15 @@ int sched_init(struct sched *sched, const struct sched_spec *spec, const struct 
                struct error *error);
 void sched_fini(struct sched *sched);
 
-/* Returns the size of the next chunk for `worker` (0 .. P-1), min(R, max(K', min_chunk, 1)), and subtracts it
- * from the remaining work; 0 if none remains. K' is K, or floor(K V_j) weighted by power, or floor(K V_j / Q_j)
- * by acp. If the technique has `places`, the chunk is at most as large as the worker's part, and sched->place is
- * the place at which the chunk begins. If a plug-in fails, sched->failure is set, and chunks have the smallest
- * size. */
+/* Returns the size of the next chunk for `worker` (0 .. P-1), and subtracts it from the remaining work; 0 if none
+ * remains. The size is min(R, max(K', min_chunk, 1)). K' is K, or floor(K V_j) if weighted by power, or floor(K V_j /
+ * Q_j) if weighted by acp. If a plug-in fails, sched->failure is set, and chunks have the smallest size.
+ *
+ * If the technique has `places`, the chunk is at most as large as the worker's part, and begins at sched->place. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
 
-/* Like sched_next(), but also chooses the iterations, in ascending order unless the technique has `places`. Only
- * for loops to which no work comes back. Returns false if no work remains. */
+/* Like sched_next(), but also chooses the iterations, in ascending order unless the technique has `places`. Must not
+ * be used for a loop in which sched_give_back() is called. Returns false if no work remains. */
 bool sched_cut(struct sched *sched, unsigned worker, struct range *chunk);
 
 /* Extends the chunk that sched_next() has just returned by up to `more` iterations. Returns the number of
@@ -273,8 +275,8 @@ void sched_give_back(struct sched *sched, uint64_t count);
 /* Adds `count` iterations to the loop. The technique must have may_grow. */
 void sched_grow(struct sched *sched, uint64_t count);
 
-/* Removes `count` iterations from the remaining work because they were handed out without cutting a chunk.
- * `count` must not exceed the number of remaining iterations. */
+/* Removes `count` iterations, which were handed out without cutting a chunk, from the remaining work. `count` must
+ * not exceed the number of remaining iterations. */
 void sched_claim(struct sched *sched, uint64_t count);
 
 /* Passes a measurement to the technique; needed if sched_spec_learns(). Invalid measurements (no iterations, no
@@ -291,17 +293,18 @@ unsigned sched_values_used(const struct sched *sched, struct sched_value_used us
  * has learned. After a failure only sched_fini() is allowed. */
 int sched_again(struct sched *sched, uint64_t iterations, struct error *error);
 
-/* Fails if the loop cannot be cut by a closed form: the technique has none, max_chunk is set, or a parameter is
- * measured in the loop or by a probe that was not made. */
+/* Fails if the loop cannot be cut by a closed form. Reasons are that the technique has no closed form, that
+ * max_chunk is set, or that a parameter's value is missing because it is measured in the loop or was not probed. */
 int sched_check_closed(const struct sched *sched, struct error *error);
 
-/* Closed form: returns the size of chunk `step`, counted from 0, before clamping to the remaining work, at least
- * max(min_chunk, 1). Never weighted. sched_check_closed() must have succeeded. */
+/* Closed form: returns the size of chunk `step`, counted from 0. The size is at least max(min_chunk, 1). It is not
+ * clamped to the remaining work, and never weighted. sched_check_closed() must have succeeded. */
 uint64_t sched_at(const struct sched *sched, uint64_t step);
 
-/* Returns the size of a chunk for `worker` if R = `remaining` iterations remain, a number that another rank
- * counts: min(R, max(K', min_chunk, 1)). K' is K, or floor(K V_j / Q_j) with SCHED_WEIGHTING_ACP. The technique
- * must have from_rest(). A loop that is cut in this way may use only this function and sched_feedback(). */
+/* Returns the size of a chunk for `worker` if `remaining` iterations remain; another rank counts these iterations.
+ * The size is min(R, max(K', min_chunk, 1)) with R = `remaining`. K' is K, or floor(K V_j / Q_j) with
+ * SCHED_WEIGHTING_ACP. The technique must have from_rest(). A loop that is cut by this function may otherwise use
+ * only sched_feedback(). */
 uint64_t sched_from_rest(struct sched *sched, unsigned worker, uint64_t remaining);
 
 /* Converts measured speeds (in any unit, all > 0) to the powers that the technique and the weighting need. */

@@ -2,17 +2,17 @@
 /* static-steal: each worker has a part of the loop and takes chunks of one size from its front. A worker whose part
  * is empty steals from the back of another worker's part.
  *
- * The rule is that of the OpenMP runtime of LLVM, kmp_sch_static_steal in kmp_dispatch.cpp at commit 0217024481ad, with
- * requests served one after the other. Parts consist of whole chunks and are as equal as possible, the larger ones
- * first. A thief searches for a victim in a circle of the workers. The search begins at the victim of the thief's last
- * theft, and before the first theft at the thief's neighbour. The thief takes a quarter of the victim's chunks, at
- * least one. If the victim has never asked for work, the thief takes the whole part, and its next search begins at the
- * victim's neighbour. A loop of fewer chunks than workers is one part, which all workers share.
+ * The rule is that of the OpenMP runtime of LLVM, kmp_sch_static_steal in kmp_dispatch.cpp at commit 0217024481ad,
+ * with requests served one after the other. Parts consist of whole chunks and are as equal as possible, the larger
+ * ones first. A thief searches for a victim among the workers, which form a circle. The search begins at the victim of
+ * the thief's last theft, or at the thief's neighbour if there was no theft yet. The thief takes a quarter of the
+ * victim's chunks, at least one. If the victim has never asked for work, the thief takes the whole part, and its next
+ * search begins at the victim's neighbour. A loop of fewer chunks than workers is one part, which all workers share.
  *
  * LB4OMP uses the rule of an earlier runtime: a thief steals neither the last chunk of a part nor anything from a
  * worker that has not asked for work, and a loop of fewer chunks than workers is divided into parts of one chunk. A
- * thread of LB4OMP that finds no chunk to steal leaves the loop. In HDSS such a worker gets a chunk that LB4OMP would
- * not steal, because the owner of that chunk may be lost.
+ * thread of LB4OMP that finds no chunk to steal leaves the loop. In HDSS the worker steals one of the other chunks
+ * instead, because the owner of that chunk may be lost.
  *
  * Invariants: the parts do not overlap, together they have sched->remaining iterations, and `filled` marks the parts
  * that are not empty. */
@@ -84,7 +84,8 @@ static unsigned next_filled(const struct steal *steal, unsigned from, unsigned w
     return workers;
 }
 
-/* Chunks begin at multiples of the chunk size, but the front of the first chunk may have been taken already. */
+/* Chunks begin at multiples of the chunk size. The first chunk of a part may be shorter, because its front may have
+ * been taken already. */
 static uint64_t chunks_left(const struct sched *sched, const struct part *part)
 {
     const uint64_t chunk = sched->constant.integer[CHUNK];
@@ -141,7 +142,8 @@ static void static_steal_lay_out(struct sched *sched)
     steal->filled[0] = 1;
 }
 
-/* LLVM takes one chunk if at most 7 are left, LB4OMP if at most 3 are left; the result is the same. */
+/* LLVM takes one chunk if at most 7 are left, LB4OMP if at most 3 are left. The result is the same, because a
+ * quarter of 4 to 7 chunks, rounded down, is one chunk. */
 static uint64_t a_quarter(const struct sched *sched, const struct part *part)
 {
     const uint64_t left = chunks_left(sched, part);
@@ -179,7 +181,7 @@ static void steal_as_lb4omp(struct sched *sched, struct part *thief, unsigned fi
 {
     const struct steal *steal = sched->own;
     const unsigned victim = find_lb4omp_victim(sched, thief->victim);
-    /* All remaining chunks are chunks that LB4OMP does not steal. */
+    /* LB4OMP would steal none of the remaining chunks. */
     if (victim == sched->workers) {
         move_chunks(sched, thief, &steal->part[first_filled], steal->is_whole ? UINT64_MAX : 1);
         return;
@@ -208,8 +210,8 @@ static void steal_for(struct sched *sched, struct part *thief)
         steal_as_lb4omp(sched, thief, victim);
 }
 
-/* K = chunk, or what is left of a chunk whose front was taken. With SCHED_WEIGHTING_ACP K = floor(chunk / Q_j):
- * [SW] eq 2 without V_j, because the sizes of the parts already include the powers. */
+/* K = chunk, or what is left of a chunk whose front was taken. With SCHED_WEIGHTING_ACP K = floor(chunk / Q_j). This
+ * is [SW] eq 2 without V_j, because the sizes of the parts already include the powers. */
 static uint64_t static_steal_next(struct sched *sched, unsigned worker)
 {
     const struct steal *steal = sched->own;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tap: tapering. Its chunks are those of gss, made smaller according to the spread of the iterations' times.
  *
- * Until mean and deviation are measured, each batch takes half of the remaining work, as in fac2: the first P chunks
+ * Until mean and deviation are measured, each batch takes half of the remaining work, as in fac2. The first P chunks
  * of gss would take 63 % of the loop before anything is measured. */
 #include "common/sched/batch.h"
 #include "common/sched/geometric.h"
@@ -46,8 +46,8 @@ static void fix_spread(struct sched *sched)
     twofold_keep(sched->constant.real + SPREAD, twofold_divide(twofold_multiply(alpha, sigma), mu));
 }
 
-/* sched->own is the table of geometric.h for the closed form if mu and sigma are given, and otherwise a
- * learn_pool, which measures them. */
+/* sched->own depends on mu and sigma. If both are given, it is the table of geometric.h for the closed form.
+ * Otherwise it is a learn_pool, which measures them. */
 static int tap_init(struct sched *sched, struct error *error)
 {
     fix_spread(sched);
@@ -63,9 +63,9 @@ __attribute__((noinline, cold)) static uint64_t taper_near_whole(struct twofold 
     return ceil_to_integer(twofold_subtract(twofold_add(g, h), twofold_root(square)), 0);
 }
 
-/* ceil(g + v^2/2 - v sqrt(2g + v^2/4)), [DCA] eq 5 and 16, computed as g + h - sqrt(h (4g + h)) with h = v^2/2,
- * which takes fewer operations. At most ceil(g). Doubles are exact enough unless the result is close to a whole
- * number. */
+/* Returns ceil(g + v^2/2 - v sqrt(2g + v^2/4)), [DCA] eq 5 and 16, which is at most ceil(g). The code computes g + h
+ * - sqrt(h (4g + h)) with h = v^2/2, because this takes fewer operations. Doubles are exact enough unless the result
+ * is close to a whole number. */
 static uint64_t taper(struct twofold g, struct twofold v)
 {
     struct twofold h = twofold_multiply(v, twofold_multiply(v, twofold_of(0.5)));

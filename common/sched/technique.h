@@ -77,8 +77,8 @@ static inline double ceil_real(double value)
     return whole + (whole < value);
 }
 
-/* Tolerance for twofolds that were computed from decimal numbers by a few operations, relative to the value and
- * to 1. A value this close to a whole number counts as that number. */
+/* Tolerances for twofolds that were computed from decimal numbers by a few operations. TWOFOLD_GUARD is relative to
+ * the value, and TWOFOLD_GUARD_OF_ONE is absolute. A value this close to a whole number counts as that number. */
 #define TWOFOLD_GUARD        0x1p-94
 #define TWOFOLD_GUARD_OF_ONE 0x1p-80
 
@@ -135,8 +135,8 @@ static inline struct twofold power_meant(const struct sched *sched, unsigned wor
 /* Below this value the error of a few operations on doubles is far below ROUNDING_GUARD. */
 #define DOUBLES_DO 0x1p20
 
-/* True if rounding `value` gives the same result as rounding the exact value: `value` is small and not close to a
- * whole number. */
+/* True if rounding `value` gives the same result as rounding the exact value. This is so if `value` is small and not
+ * close to a whole number. */
 static inline bool doubles_do(double value)
 {
     double rest = value - (double)(int64_t)(value < DOUBLES_DO ? value : 0);
@@ -205,7 +205,8 @@ static inline double param_measured(const struct sched *sched, unsigned param)
     return param_real(sched, param, sched->measured[param]);
 }
 
-/* The parameter `variant`, for techniques whose rule differs from that of their paper; `what` names the difference. */
+/* The parameter `variant`, for techniques whose rule in HDSS differs from the rule of their paper; `what` names the
+ * difference. */
 #define VARIANT_PARAM(what)                                                                                            \
     {                                                                                                                  \
         .name = SCHED_VARIANT, .kind = SCHED_PARAM_CHOICE, .fallback = "hdss", .choices = "hdss|paper",                \

@@ -63,9 +63,9 @@ uint64_t trapezoid_step_again(const struct sched *sched)
     return step < constant[TRAPEZOID_END] ? step : constant[TRAPEZOID_END];
 }
 
-/* Returns the sum of floor((a i + c)/d), the number of lattice points under a line. The integer parts of a/d and
- * c/d are split off, and the remaining points are counted with the axes exchanged, as in Euclid's algorithm. No
- * product exceeds the sum, or d times a term of the sum; both are at most 2^127 for any trapezoid. */
+/* Returns the sum of floor((a i + c)/d), the number of lattice points under a line. The integer parts of a/d and c/d
+ * are split off. The remaining points are counted with the axes exchanged, as in Euclid's algorithm. Every product
+ * is at most the sum, or at most d times a term of the sum. Both bounds are at most 2^127 for any trapezoid. */
 static uint128 sum_of_floors(uint128 a, uint128 c, uint128 d, uint128 count)
 {
     uint128 sum = 0;

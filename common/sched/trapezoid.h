@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The trapezoid of tss, tfss and dtss: chunks fall from `first` to `last` by a fixed decrement.
+/* The trapezoid of tss, tfss and dtss: chunk sizes fall from `first` to `last` by a fixed decrement.
  *
- * tss and tfss store the decrement as a fraction rise/run: D/1 for the paper's integer decrement and (F-L)/(S-1) for
- * decrement=real. Both are exact, and the same formulas apply to both. (F-L)(S-1) < 2N fits 65 bits. */
+ * tss and tfss store the decrement as a fraction rise/run. The fraction is D/1 for the paper's integer decrement,
+ * and (F-L)/(S-1) for decrement=real. Both are exact, and the same formulas apply to both. (F-L)(S-1) < 2N fits 65
+ * bits. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -20,8 +21,8 @@ extern const struct technique_param trapezoid_params[];
 /* Sets sched->constant: by default F = ceil(N/(2P)), L = 1, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)), [DCA] eq 6. */
 int trapezoid_init(struct sched *sched, struct error *error);
 
-/* True if the trapezoid starts again with the work that remains after its last step. False with variant=paper,
- * which hands out that work in chunks of `last`. */
+/* True if the trapezoid starts again when work remains after its last step. False with variant=paper, in which
+ * chunks of `last` iterations follow. */
 bool trapezoid_begins_again(const struct sched *sched);
 
 /* Returns the step at which the trapezoid must start again to cover the remaining work. */
@@ -40,9 +41,9 @@ static inline uint64_t trapezoid_steps(uint64_t iterations, uint64_t first, uint
     return steps < 2 ? 2 : steps;
 }
 
-/* Returns the chunk at which the trapezoid starts again if work remains after its end (because weighted chunks
- * were smaller, or a lost worker's chunks came back). From this chunk on the trapezoid covers the remaining work,
- * so that the work does not end in many chunks of `last`. The chunk K follows from (K^2 - L^2)/(2D) = R. */
+/* Returns the chunk size at which the trapezoid starts again if work remains after its end. Work remains if weighted
+ * chunks were smaller, or if a lost worker's chunks came back. From this size on the trapezoid covers the remaining
+ * work, so the loop does not end in many chunks of `last`. The size K follows from (K^2 - L^2)/(2D) = R. */
 static inline double trapezoid_level(uint64_t remaining, double first, double last, double decrement)
 {
     if (decrement <= 0)

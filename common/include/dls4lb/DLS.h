@@ -13,8 +13,8 @@
  *     DLS_EndLoop(&info, &iterations, &seconds);
  *     DLS_Finalize(&info);
  *
- * DLS_StartLoop and DLS_EndLoop are collective. Only the parameters and weights of rank 0 at the start of a loop count.
- * See dls4lb(3). */
+ * DLS_StartLoop and DLS_EndLoop are collective. A loop uses the parameters and weights that rank 0 has when the loop
+ * starts. See dls4lb(3). */
 #ifndef DLS4LB_DLS_H
 #define DLS4LB_DLS_H
 
@@ -63,18 +63,19 @@ extern "C" {
 /* DLS_Setup(), DLS_Parameters_Setup() or DLS_GroupSetup() initializes this structure. The fields of the first
  * group may be changed before a loop starts; all others are read-only. */
 typedef struct {
-    /* smallest chunk of GSS and of the methods with higher numbers; 0 or less: half of the chunk of mFSC */
+    /* smallest chunk of GSS and of all methods with higher numbers; 0 or negative: half of the chunk of mFSC */
     int minChunk;
     /* number of iterations after which rank 0 checks for requests; negative: rank 0 chooses this number by time */
     int breakAfter;
-    /* number of remaining iterations of a chunk at which the next chunk is requested; negative: 15 % of the chunk */
+    /* number of remaining iterations of the present chunk at which the next chunk is requested; negative: 15 % of
+     * the chunk */
     int requestWhen;
     double h_overhead, sigma; /* overhead and deviation for FSC; 0: the value is measured */
-    /* [commSize] weights of the ranks, with mean 1: given by the program for WF, learned by AWF and the other
-     * adaptive methods */
+    /* [commSize] weights of the ranks, with mean 1. The program gives the weights for WF. AWF and the other adaptive
+     * methods learn them. */
     double *weights;
 
-    /* ranks that share the loop; MPI_COMM_NULL on a rank that computes only what its foreman shares with it */
+    /* ranks that share the loop; MPI_COMM_NULL if this rank gets its iterations only from its foreman */
     MPI_Comm comm;
     MPI_Comm crew; /* this rank's group after DLS_GroupSetup(); otherwise MPI_COMM_NULL */
     int commSize, crewSize;
@@ -84,13 +85,15 @@ typedef struct {
     int N;                   /* number of iterations, at most INT_MAX */
     int timeStep;
     int chunkStart, subChunkSize;
-    /* number of chunks assigned to this rank; on the foreman after DLS_EndLoop(): number of chunks of all ranks */
+    /* number of chunks assigned to this rank; on the foreman after DLS_EndLoop(): number of chunks assigned to all
+     * ranks */
     int numChunks;
     int itersScheduled;
     int myIters;
     double workTime; /* seconds that the iterations of this rank took */
-    /* [3 * commSize]: for each rank the seconds per iteration, the deviation between the timed pieces, and the
-     * number of pieces. Valid on the foreman after DLS_EndLoop(); before that the values are -1, -1, 0. */
+    /* [3 * commSize] Each rank has three values: the seconds per iteration, the deviation between the timed pieces,
+     * and the number of pieces. The values are valid on the foreman after DLS_EndLoop(). Before that they are -1, -1
+     * and 0. */
     double *stats;
     void *own; /* for internal use */
 } infoDLS;
@@ -98,12 +101,13 @@ typedef struct {
 char *get_DLS_ShortName(int method);
 
 void DLS_Setup(MPI_Comm comm, infoDLS *info);
-/* Like DLS_Setup(), and sets the weights of WF: the last nKNL ranks have the speed KNL_speed, all other ranks the
- * speed Xeon_speed. */
+/* Like DLS_Setup(), but also sets the weights for WF. The last nKNL ranks have the speed KNL_speed. All other ranks
+ * have the speed Xeon_speed. */
 void DLS_Parameters_Setup(MPI_Comm comm, infoDLS *info, int numProcs, int requestWhen, int breakAfter, int minChunk,
                           double h_overhead, double sigma, int nKNL, double Xeon_speed, double KNL_speed);
-/* Sets up two nested loops. The ranks of a node form groups of 2 to 4 ranks, and each group shares the inner loop
- * (LS). The foremen of all groups share the outer loop (GS), whose chunks rank `coordinator` assigns. */
+/* Sets up two nested loops. The ranks of a node form groups of 2 to 4 ranks, each with a foreman. Each group shares
+ * the inner loop (LS). The foremen of all groups share the outer loop (GS). Rank `coordinator` assigns the chunks of
+ * the outer loop. */
 void DLS_GroupSetup(MPI_Comm world, int coordinator, infoDLS *GS, infoDLS *LS);
 
 void DLS_StartLoop(infoDLS *info, int firstIter, int lastIter, int method);

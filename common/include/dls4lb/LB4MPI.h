@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* LB4MPI as used in Eleliemy and Ciorba (A Distributed Chunk Calculation Approach for Self-scheduling, Listing 1): the
- * calls of DLS.h, six further techniques, and the choice of the ranks that calculate chunks. See dls4lb(3). */
+/* The interface of LB4MPI as in Listing 1 of Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for
+ * Self-scheduling. It consists of DLS.h, six further techniques, and the names that LB4MPI gives to the modes of
+ * chunk calculation. See dls4lb(3). */
 #ifndef DLS4LB_LB4MPI_H
 #define DLS4LB_LB4MPI_H
 
@@ -8,8 +9,8 @@
 
 #include <mpi.h>
 
-/* The numbers continue those of DLS.h, where 14 is SimAS. DLS.py of DLS4LB has no SimAS, so in DLS.py the numbers
- * of these methods are one less. */
+/* The numbers continue those of DLS.h, in which SimAS has 14. DLS.py of DLS4LB has no SimAS, so there the numbers of
+ * these methods are smaller by one. */
 #define TFSS 15
 #define FISS 16
 #define VISS 17

@@ -8,11 +8,11 @@
  *             compute(i);
  *     hdss_loop_free(&loop);
  *
- * Each iteration in [0, iterations) is given to exactly one rank. Each loop duplicates the communicator, so its
- * messages do not interfere with others. Functions return 0 or more on success and an enum hdss_status, which is
- * negative, on failure; the loop or the options store the error text. Functions never print, end the program, or use
- * global state. Several threads may call functions for the same loop or options, but not at the same time. Counts are
- * signed, so that negative arguments are detected.
+ * Each iteration in [0, iterations) is given to exactly one rank. Each loop duplicates the communicator, so the
+ * messages of a loop do not interfere with other messages. Functions return 0 or a positive number on success. On
+ * failure they return a negative enum hdss_status, and the loop or the options store the error text. Functions never
+ * print, end the program, or use global state. Several threads may call functions for the same loop or options, but
+ * not at the same time. Counts are signed, so that negative arguments are detected.
  *
  * See hdss_loop_new(3), hdss_loop_next(3), hdss_options_set(3). */
 #ifndef HDSS_HDSS_H
@@ -58,17 +58,17 @@ void hdss_options_free(struct hdss_options *options);
  * options. */
 int hdss_options_set(struct hdss_options *options, const char *name, const char *value);
 
-/* Sets the speeds of the ranks, in any unit, which are copied. Only the speeds that rank 0 sets count. */
+/* Copies the speeds of the ranks, which may have any unit. Speeds that ranks other than rank 0 set are ignored. */
 int hdss_options_set_powers(struct hdss_options *options, const double *powers, int count);
 
 /* Returns one line about the last error of hdss_options_set(), hdss_options_set_powers() or hdss_loop_new() with
- * these options; "" if there was none. */
+ * these options. Returns "" if there was no error. */
 const char *hdss_options_error(const struct hdss_options *options);
 
 struct hdss_shared_loop;
 
-/* Begins a loop; collective on `comm`. `options` may be NULL, and may be freed afterwards. If the call fails on
- * one rank it fails on all, and sets *loop to NULL. */
+/* Begins a loop; collective on `comm`. `options` may be NULL, and may be freed after the call. If the call fails on
+ * one rank, it fails on all ranks and sets *loop to NULL. */
 int hdss_loop_new(MPI_Comm comm, int64_t iterations, struct hdss_options *options, struct hdss_shared_loop **loop);
 
 /* Gets the next iterations for this rank. Returns 1 with [*first, *first + *count), or 0 once if none are left. */
@@ -77,12 +77,12 @@ int hdss_loop_next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count
 /* Serves other ranks that wait for this rank. Useful while this rank computes long iterations. */
 int hdss_loop_progress(struct hdss_shared_loop *loop);
 
-/* Links two loops on this rank, for programs that alternate between two loops: while this rank waits in one loop,
- * it also serves ranks that wait in the other. */
+/* For programs that alternate between two loops: links the loops on this rank. While this rank then waits in one
+ * loop, it also serves ranks that wait in the other loop. */
 int hdss_loop_link(struct hdss_shared_loop *loop, struct hdss_shared_loop *other);
 
-/* Begins the next time step: a loop of `iterations` iterations with the same options, which keeps what the
- * technique has learned; collective. */
+/* Begins the next time step, which has `iterations` iterations and the same options; collective. The technique keeps
+ * what it has learned. */
 int hdss_loop_again(struct hdss_shared_loop *loop, int64_t iterations);
 
 /* Ends the loop and sets *loop to NULL; collective. */

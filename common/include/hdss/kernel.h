@@ -3,10 +3,10 @@
  *
  * A kernel is a constant `struct hdss_kernel`. describe() checks the parameters and describes the length of the loop
  * and the results of an iteration. describe() should be cheap, because many processes call it: `hdss run` before the
- * launch, the leading rank, and each process that runs the kernel. Only workers call open(), then run() or
- * run_variable() for ranges in any order, and then close(). All these calls come from one thread unless --threads
- * allows more: see enum hdss_threads. If iterations depend on earlier ones, run_block() is called instead of run(): see
- * struct hdss_block.
+ * launch, the leading rank, and each process that runs the kernel. Only workers run a kernel: they first call open(),
+ * then run() or run_variable() for ranges in any order, and finally close(). All these calls come from one thread
+ * unless --threads allows more: see enum hdss_threads. If iterations depend on earlier ones, run_block() is called
+ * instead of run(): see struct hdss_block.
  *
  * An iteration produces either a record, whose type and length are the same for all iterations, or any number of bytes
  * on up to HDSS_STREAMS_MAX streams. Records form an array. Each stream forms a file with the bytes of all iterations
@@ -75,8 +75,8 @@ enum hdss_type {
 enum hdss_layout {
     HDSS_LAYOUT_ROWS,    /* consecutive records are the array in C order (last index fastest) */
     HDSS_LAYOUT_COLUMNS, /* consecutive records are the array in Fortran order (first index fastest) */
-    /* A record is a tile of tile_height x tile_width elements in C order; tiles follow row by row. Two-dimensional
-     * only. Tiles at the right and bottom edge are truncated to the array. */
+    /* A record is a tile of tile_height x tile_width elements in C order; tiles follow row by row. Only for
+     * two-dimensional arrays. Tiles at the right and bottom edge are cut off at the end of the array. */
     HDSS_LAYOUT_TILES,
 };
 
@@ -86,7 +86,7 @@ struct hdss_stream {
      * to the name of the output, but replaces a .out at the end of that name. */
     const char *ending;
     const char *heading; /* the first line of the file, with newline; may be NULL */
-    bool differs;        /* the contents, such as times, differ between runs, so they are not in the checksum */
+    bool differs;        /* the contents, such as times, differ between runs; the checksum does not include them */
 };
 
 struct hdss_loop {
@@ -100,32 +100,32 @@ struct hdss_loop {
     /* Iterations sleep instead of computing: they are timed by the wall clock and, by default, assigned one at a
      * time. */
     bool waits;
-    /* For pictures of integers: the value that is drawn in black, such as the inside of a fractal; 0: none. If it
-     * is set, no iteration may produce 0, because 0 is drawn as "not computed". */
+    /* For pictures of integers: the value that is drawn in black, for example inside a fractal; 0: none. If this
+     * value is set, no iteration may produce 0, because 0 is drawn as "not computed". */
     uint64_t full_value;
-    /* For HDSS_UINT8: all values are 0, drawn black, or 1, drawn white. Pictures have one bit per pixel. */
+    /* For HDSS_UINT8: all values are 0 (drawn black) or 1 (drawn white). Pictures have one bit per pixel. */
     bool is_bilevel;
-    /* Iterations have effects other than their output. HDSS then runs no iteration only for timing, and none a
-     * second time because it is late. Without --power all workers count as equally fast. By default iterations
-     * are assigned one at a time. */
+    /* Iterations have effects other than their output. HDSS then never runs an iteration merely to time it, and
+     * never runs a late iteration a second time. Without --power all workers count as equally fast. By default
+     * iterations are assigned one at a time. */
     bool has_effects;
     bool are_tasks; /* messages call iterations tasks and count them from 1 */
-    /* Number of time steps, which have equal numbers of iterations. A step begins after all iterations of the
-     * previous step. 0 means 1. */
+    /* Number of time steps; 0 means 1. All steps have the same number of iterations. A step begins after all
+     * iterations of the previous step are done. */
     uint64_t steps;
     /* Digest of the files that the kernel reads; 0: none. The digest must be equal on all ranks. In a resumed run
      * it must be that of the earlier run, unless the kernel has inputs(). */
     uint64_t inputs;
-    /* `iterations` is the present number of iterations, and more may follow during the run: see grow(). Only with
-     * variable output, and without time steps and dependencies. The kernel must be able to run iterations beyond
-     * those that describe() gave. If the kernel has inputs(), ranks compare its digest for 0 iterations instead
-     * of `inputs`. */
+    /* More iterations may follow during the run (see grow()); `iterations` is the present number. Only allowed with
+     * variable output, without time steps and without dependencies. The kernel must be able to run iterations beyond
+     * those that describe() gave. If the kernel has inputs(), ranks do not compare `inputs`; they compare the digest
+     * that inputs() gives for 0 iterations. */
     bool grows;
-    char note[HDSS_NOTE_MAX]; /* a line that the user sees once, for example that an input was converted; "": none */
-    /* The members up to `boundary_bytes` describe dependencies, for kernels with run_block(). An iteration is a
-     * row of `sync` elements along the synchronization dimension. Each element may depend on earlier elements of
-     * its row, and on elements of the `distance` preceding rows whose index is at most `reach` higher. Further
-     * dimensions are internal to the kernel. */
+    char note[HDSS_NOTE_MAX]; /* a line to show to the user once, for example that an input was converted; "": none */
+    /* The members up to `boundary_bytes` describe dependencies, for kernels with run_block(). An iteration is a row
+     * of `sync` elements along the synchronization dimension. An element may depend on earlier elements of its row.
+     * It may also depend on elements of the `distance` preceding rows, if their index is at most `reach` higher than
+     * its own. Further dimensions are internal to the kernel. */
     uint64_t sync;           /* 0: iterations are independent */
     uint64_t distance;       /* at least 1; only the last chunk of the loop may have fewer iterations */
     uint64_t reach;          /* at most `sync` */
@@ -147,18 +147,18 @@ struct hdss_worker {
 
 /* Receives the results of run_variable(). HDSS has private members after the public ones. */
 struct hdss_output {
-    /* Appends bytes to a stream of an iteration, and copies them. May be called any number of times, for streams
-     * in any order and for iterations in ascending order. Iterations without calls have no output. Returns 0, or
-     * -1 if memory runs out, an iteration exceeds 2 GiB, or an argument is invalid. run_variable() must then
-     * return -1 at once and need not set an error. */
+    /* Appends a copy of the bytes to a stream of an iteration. May be called any number of times, for streams in any
+     * order and for iterations in ascending order. Iterations without calls have no output. Returns 0. Returns -1 if
+     * memory runs out, an iteration exceeds 2 GiB, or an argument is invalid. After -1 run_variable() must return -1
+     * at once and need not set an error. */
     int (*put)(struct hdss_output *output, uint64_t iteration, unsigned stream, const void *data, size_t bytes);
-    /* Reports a finished iteration as failed: the output of the iteration is kept, and the iteration is listed as
-     * failed at the end of the run. Returns 0 or -1 like put(). If the iteration has no output, returns -1, and
-     * the iteration is given up. */
+    /* Reports a finished iteration as failed. The output of the iteration is kept, and the iteration is listed as
+     * failed at the end of the run. Returns 0 or -1 like put(). If the iteration has no output, returns -1, and HDSS
+     * gives the iteration up. */
     int (*failed)(struct hdss_output *output, uint64_t iteration);
-    /* Declares this process unfit for further iterations. The worker's helper ends after the present call of
-     * run_variable(), whatever run_variable() returns, and a new helper runs the remaining iterations. No effect
-     * without a helper. */
+    /* Declares this process unfit for further iterations. The worker's helper process ends after the present call of
+     * run_variable(), whatever this call returns. A new helper runs the remaining iterations. If the worker has no
+     * helper, unfit() has no effect. */
     void (*unfit)(struct hdss_output *output);
 };
 
@@ -168,16 +168,16 @@ struct hdss_output {
 /* A step of a chunk in a loop with dependencies. A chunk is computed in steps along the synchronization dimension.
  * Between steps workers exchange boundary data, so that neighbouring chunks are computed in parallel.
  *
- * In a step the first row of the chunk computes the elements from `from` to `to`, and each row stays `reach`
- * elements behind the row before it: row i, counted from 0, computes the elements from hdss_block_begin() up to but
- * not including hdss_block_end(). Rows must be computed in order, so that the elements on which a row depends exist.
- * The steps of a chunk are consecutive: the first `from` is 0, each later `from` is the previous `to`, and no steps
- * of other chunks come in between. The steps end when the last row is complete. After the loss of a worker a chunk
- * may be abandoned between two steps; then the next step is the first step of this or another chunk. If a step kills
- * its process, another instance computes the chunk again, as smaller chunks. */
+ * In a step the first row of the chunk computes the elements from `from` to `to`. Each row stays `reach` elements
+ * behind the row before it. Row i, counted from 0, computes the elements from hdss_block_begin() up to but not
+ * including hdss_block_end(). Rows must be computed in order, so that the elements on which a row depends exist. The
+ * first `from` of a chunk is 0, and each later `from` is the previous `to`. Between two steps of a chunk there are
+ * no steps of other chunks. The steps end when the last row is complete. After the loss of a worker a chunk may be
+ * abandoned between two steps. The next step is then the first step of this chunk or of another chunk. If a step
+ * kills its process, another instance computes the iterations of the chunk again, in smaller chunks. */
 struct hdss_block {
     uint64_t first, count;
-    uint64_t from, to; /* elements of the first row; `to` exceeds `sync` while the last rows are completed */
+    uint64_t from, to; /* range of elements of the first row; `to` exceeds `sync` while the last rows are completed */
     uint64_t sync, reach;
     /* Boundary data of the previous chunk, for elements 0 .. to + reach - 1; aligned to 64 bytes. NULL if `first` is
      * the first iteration of the loop. */
@@ -198,8 +198,8 @@ static inline uint64_t hdss_block_clip(const struct hdss_block *block, uint64_t 
     return at < block->sync ? at : block->sync;
 }
 
-/* These two functions return the range of elements along `sync` that row `row` of the chunk computes in this
- * step. The range is empty if begin and end are equal. */
+/* hdss_block_begin() and hdss_block_end() return the range of elements along `sync` that row `row` of the chunk
+ * computes in this step. If begin and end are equal, the range is empty. */
 static inline uint64_t hdss_block_begin(const struct hdss_block *block, uint64_t row)
 {
     return hdss_block_clip(block, row, block->from);
@@ -217,8 +217,8 @@ enum hdss_threads {
 };
 
 struct hdss_precedence {
-    /* Tells HDSS that `iteration` waits for `other`; the same pair may be given again. Returns 0 or -1. After -1
-     * precedence() must return -1, too. */
+    /* Tells HDSS that `iteration` waits for `other`; the same pair may be given again. Returns 0 or -1. If it
+     * returns -1, precedence() must return -1, too. */
     int (*waits)(struct hdss_precedence *precedence, uint64_t iteration, uint64_t other);
 };
 
@@ -230,90 +230,93 @@ struct hdss_kernel {
     const struct hdss_param *params;
 
     /* Fills `loop`, which is initially zero. The values are in the order of the table, and each value is already
-     * checked. Returns 0, or -1 with one line in `error` (what is wrong and what is accepted; the caller adds the
-     * kernel's name) if the values are incompatible. Must be deterministic, because a process whose loop differs
-     * from that of the leading rank cannot take part. */
+     * checked. Returns 0. If the values are incompatible, returns -1 with one line in `error`: what is wrong and
+     * what is accepted. The caller adds the kernel's name to this line. describe() must be deterministic, because a
+     * process whose loop differs from that of the leading rank cannot take part. */
     int (*describe)(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
-    /* Checks what open() will need, mainly files, before anything starts. The leading rank calls check() once
-     * after describe(). Returns 0, or -1 with one line in `error`; then the run is rejected as a mistake of the
-     * user. May be NULL. */
+    /* Checks before anything starts whether open() can succeed, mainly whether its files are usable. The leading
+     * rank calls check() once after describe(). Returns 0. On failure returns -1 with one line in `error`, and the
+     * run is rejected as a mistake of the user. May be NULL. */
     int (*check)(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
-    /* Prepares to run iterations: allocates memory, generates or reads inputs. `*instance` is then passed to
-     * run() and close(). All arguments except `error` stay valid until close(). Returns 0, or -1 with one line in
-     * `error` and nothing allocated. */
+    /* Prepares to run iterations: allocates memory, generates or reads inputs. `*instance` is later passed to run()
+     * and close(). All arguments except `error` stay valid until close(). Returns 0, or -1 with one line in `error`
+     * and nothing allocated. */
     int (*open)(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                 void **instance, char error[HDSS_ERROR_MAX]);
 
     /* Runs iterations first .. first + count - 1 and writes their records to `records` (count * record_length
      * elements, aligned to 64 bytes, initially undefined). Returns 0, or -1 with one line in `error`. After a
-     * failure these iterations may be run again, one by one and by other workers, and this instance continues
-     * with other iterations. Iterations that killed their process may be run in a child process with a copy of
-     * the instance. NULL for variable output. */
+     * failure this instance continues with other iterations. The failed iterations may be run again, one by one and
+     * by other workers. Iterations that killed their process may be run in a child process with a copy of the
+     * instance. NULL for variable output. */
     int (*run)(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX]);
 
-    /* Like run(), but passes variable output to `output`. A kernel with descriptor() may return HDSS_WAIT; the
-     * worker then calls run_variable() again with the same iteration, to continue it. NULL if the output consists
-     * of records. */
+    /* Like run(), but passes variable output to `output`. A kernel with descriptor() may return HDSS_WAIT. The
+     * worker then calls run_variable() again with the same iteration, to continue it. NULL if the output consists of
+     * records. */
     int (*run_variable)(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
                         char error[HDSS_ERROR_MAX]);
 
-    /* Called on each worker before the first iteration of a time step, for all steps in order, from step 0 on.
-     * `results` contains the records of all iterations of the previous step, from all workers, and is valid
-     * during the call; NULL at step 0. Returns 0, or -1 with one line in `error`, which ends the run. May be
-     * NULL. */
+    /* Each worker calls step() before the first iteration of each time step, in order from step 0. `results`
+     * contains the records of all iterations of the previous step, from all workers. It is valid only during the
+     * call, and NULL at step 0. Returns 0, or -1 with one line in `error`, which ends the run. May be NULL. */
     int (*step)(void *instance, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
 
     /* Releases everything. May be NULL if open() allocates nothing. */
     void (*close)(void *instance);
 
-    /* Returns a descriptor, always the same for an instance, that becomes readable when a run_variable() that
-     * returned HDSS_WAIT can continue; meanwhile the worker handles messages. Such a kernel must set has_effects,
-     * gets one iteration at a time, and may be closed while it waits. It never runs in a child process, because
-     * the descriptor belongs to the worker. NULL: the kernel never waits. */
+    /* Returns a descriptor, which must stay the same for an instance. After run_variable() has returned HDSS_WAIT,
+     * the descriptor becomes readable when run_variable() can continue. Meanwhile the worker handles messages. A
+     * kernel with descriptor() must set has_effects, gets one iteration at a time, and may be closed while it waits.
+     * It never runs in a child process, because the descriptor belongs to the worker. NULL: the kernel never waits. */
     int (*descriptor)(void *instance);
 
-    /* Names of parameters, such as "timeout|retries", that do not change the results of iterations, so a run may be
-     * resumed with other values. May be NULL. */
+    /* Names of parameters, such as "timeout|retries", that do not change the results of iterations. A run may be
+     * resumed with other values of these parameters. May be NULL. */
     const char *manner;
 
     /* Only kernels with records and without effects may have several threads. */
     enum hdss_threads threads;
 
-    /* Computes one step of a chunk. HDSS calls run_block() instead of run() if `sync` of the loop is not 0; a
-     * kernel may have both functions. Returns 0, or -1 with one line in `error`, which ends the run. For
-     * measurements, single iterations are run before the loop with `before` all zero. NULL if iterations are
+    /* Computes one step of a chunk. HDSS calls run_block() instead of run() if `sync` of the loop is not 0; a kernel
+     * may have both functions. Returns 0, or -1 with one line in `error`, which ends the run. To time iterations,
+     * HDSS runs single ones before the loop; the boundary data in `before` are then all zero. NULL if iterations are
      * always independent. */
     int (*run_block)(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX]);
 
-    /* Updates the number of iterations if describe() has set `grows`. The leading rank, or the process that
-     * describes the loop for the leading rank, calls grow() with the same values a few times per second until the
-     * loop is complete, so grow() should not wait. `*iterations` contains the last value and must not decrease.
-     * Returns 1 if more may follow, 0 if the loop is complete, or -1 with one line in `error`, which ends the
-     * run. A kernel with grow() can be run as an open job of a set: then users add iterations after those of
-     * describe(), and grow() is not called. NULL if the kernel's loops never grow. */
+    /* Updates the number of iterations if describe() has set `grows`. The leading rank, or the process that describes
+     * the loop for the leading rank, calls grow() a few times per second until the loop is complete. The values are
+     * always the same. grow() should not wait. `*iterations` contains the last value and must not decrease. Returns 1
+     * if more iterations may follow, 0 if the loop is complete, or -1 with one line in `error`, which ends the run.
+     * NULL if the kernel's loops never grow.
+     *
+     * A kernel with grow() can be run as an open job of a set. Users then add iterations after those of describe(),
+     * and grow() is not called. */
     int (*grow)(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX]);
 
-    /* Sets `*digest` to a digest of the inputs of the first `iterations` iterations and of the inputs common to
-     * all iterations, but not of the inputs of later iterations. This digest allows a run to be resumed after its
-     * loop has become longer, if the inputs of the earlier part are unchanged. `iterations` is at most the known
-     * length of the loop. Called by the same process as grow(), after describe(). Returns 0, or -1 with one line
-     * in `error`. May be NULL; then a resumed loop with input files must not be longer, and if a loop grows, its
+    /* Sets `*digest` to a digest of the inputs of the first `iterations` iterations and of the inputs common to all
+     * iterations. The digest must not include inputs of later iterations. It shows whether the inputs of an earlier
+     * run are unchanged, so a run can be resumed after its loop has become longer. `iterations` is at most the known
+     * length of the loop. The process that calls grow() calls inputs() after describe(). Returns 0, or -1 with one
+     * line in `error`.
+     *
+     * May be NULL. Then a resumed loop with input files must not be longer. If a loop of such a kernel grows, its
      * `inputs` must be a digest of constant inputs, even when the loop is complete. */
     int (*inputs)(const union hdss_value *values, uint64_t iterations, uint64_t *digest, char error[HDSS_ERROR_MAX]);
 
-    /* Reports which iterations wait for others. An iteration begins after all iterations for which it waits are
-     * done without failure; if one of these finally fails, the waiting iteration is not run. Called once by the
-     * same process as grow(), after describe() and before the start. Cycles are rejected. Returns 0, or -1 with
-     * one line in `error`. NULL if no iterations wait. Not allowed for growing loops, loops with time steps, or
-     * loops with dependencies (`sync`). */
+    /* Reports which iterations wait for others. An iteration begins after all iterations for which it waits are done
+     * without failure. If an iteration fails for good, the iterations that wait for it are not run. The process that
+     * calls grow() calls precedence() once, after describe() and before the start. Cycles are rejected. Returns 0,
+     * or -1 with one line in `error`. NULL if no iterations wait. Not allowed for growing loops, loops with time
+     * steps, or loops with dependencies (`sync`). */
     int (*precedence)(const union hdss_value *values, struct hdss_precedence *precedence, char error[HDSS_ERROR_MAX]);
 
-    /* For kernels with descriptor(): aborts whatever run_variable() waits for, because the results of the
-     * iteration are not needed any more. Called while run_variable() waits; stop() itself should not wait. Then
-     * run_variable() is called until it returns something other than HDSS_WAIT, its output is dropped, and
-     * close() is called. If stop() is NULL, close() is called while the kernel waits. */
+    /* For kernels with descriptor(): aborts whatever run_variable() waits for, because the results of the iteration
+     * are no longer needed. stop() is called while run_variable() waits, and should not wait itself. Afterwards the
+     * worker calls run_variable() until it returns something other than HDSS_WAIT, drops the output, and calls
+     * close(). If stop() is NULL, the worker calls close() while the kernel waits. */
     void (*stop)(void *instance);
 };
 

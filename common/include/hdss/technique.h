@@ -10,9 +10,9 @@
  * remaining iterations. Hence K = 0 gives the smallest chunk, a K above R gives all remaining iterations, and the loop
  * ends for any K. With --weighting, HDSS first multiplies K by the power of the worker.
  *
- * Calls for one state are sequential, from one thread. A process may have several states whose calls alternate, so
- * all variables belong in the state. Calls should return quickly and never wait, because the rank that cuts chunks
- * serves no worker during a call. */
+ * Calls for one state are sequential, from one thread. A process may have several states whose calls alternate, so a
+ * technique must keep all variables in its state. Calls should return quickly and never wait, because the rank that
+ * cuts chunks serves no worker during a call. */
 #ifndef HDSS_TECHNIQUE_H
 #define HDSS_TECHNIQUE_H
 
@@ -70,7 +70,7 @@ enum hdss_technique_powers {
 struct hdss_technique;
 
 struct hdss_technique_loop {
-    /* N, up to 2^63: the iterations of the loop, or of one time step, that remain when init() or again() is called */
+    /* N, up to 2^63: number of iterations that remain in the loop or time step when init() or again() is called */
     uint64_t iterations;
     uint64_t min_chunk;   /* at least 1 */
     uint32_t workers;     /* P, at least 1 */
@@ -95,7 +95,8 @@ struct hdss_technique_feedback {
     double compute_s;
     double wait_s;      /* the worker's waiting time before these chunks */
     double deviation_s; /* sample standard deviation of the time of one iteration */
-    uint32_t samples;   /* number of timed pieces of the chunks; below 2: the deviation is unknown */
+    /* number of pieces into which the chunks were divided for timing; below 2: the deviation is unknown */
+    uint32_t samples;
 };
 
 struct hdss_technique {
@@ -107,15 +108,16 @@ struct hdss_technique {
     const char *when;
     const struct hdss_technique_param *params; /* ends with a NULL name; NULL: no parameters */
     size_t state_bytes;                        /* size of the state, up to HDSS_TECHNIQUE_STATE_MAX */
-    /* K depends on the powers: init() receives the powers, and HDSS does not apply --weighting power in addition. */
+    /* K depends on the powers. init() then receives the powers, and HDSS does not apply --weighting power in
+     * addition. */
     bool is_weighted;
     enum hdss_technique_powers powers;
-    bool may_grow; /* K depends neither on N nor on R, so the loop may grow while it is cut */
+    bool may_grow; /* K depends neither on N nor on R, so the loop may grow during the run */
 
-    /* Prepares a loop. `state` has state_bytes zero bytes, aligned as by malloc(), and keeps its address; `loop`
-     * and its pointers stay valid until fini(). Returns 0. If the values contradict each other or do not suit the
-     * loop, returns -1 with one line in `error` (what is wrong and what is accepted; the caller adds the file's
-     * name) and with nothing allocated. May be NULL. */
+    /* Prepares a loop. `state` has state_bytes zero bytes, aligned as by malloc(), and keeps its address. `loop` and
+     * its pointers stay valid until fini(). Returns 0. If the values contradict each other or do not suit the loop,
+     * returns -1 with nothing allocated and one line in `error`: what is wrong and what is accepted. The caller adds
+     * the file's name to this line. May be NULL. */
     int (*init)(void *state, const struct hdss_technique_loop *loop, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
     /* Returns K, the size of the next chunk in iterations, or HDSS_TECHNIQUE_FAILED with one line in
