@@ -169,10 +169,10 @@ def unevenness(kernel, technique):
     return lambda cells: text(cells.along('weighting', ('none', 'acp'), 'busy_imbalance', kernel=kernel, technique=technique, workers='4'))
 
 
-def spread(kernel, workers, *weightings):
+def spread(kernel, workers, weightings):
     """The slowest technique over the quickest."""
     def spreads(cells):
-        times = [cells.along('technique', SIMPLE, kernel=kernel, workers=workers, weighting=weighting) for weighting in weightings]
+        times = [cells.along('technique', SIMPLE, kernel=kernel, workers=slaves, weighting=weighting) for slaves in workers for weighting in weightings]
         return text(max(of_all) / min(of_all) for of_all in times)
     return spreads
 
@@ -310,14 +310,29 @@ def first_steps(cells):
                      for pair in (('static', 'static'), ('gss', 'fac2')))
 
 
-def best_of_levels(kernel):
-    """The best technique of the processes alone, of the threads alone, and the best pair."""
-    def best(cells):
-        pairs = by_pair(cells, kernel)
-        names = [max((pair for pair in pairs if pair[1 - level] == 'static' != pair[level]), key=pairs.get)[level] for level in (0, 1)]
-        names += max(pairs, key=pairs.get)
-        return '{}, {}, {}+{}'.format(*(NAMES.get(name, name.upper()) for name in names))
-    return best
+def best_of_levels(cells):
+    """The pair of the best technique of the processes alone and of the threads alone, the best pair, and what they save."""
+    pairs = by_pair(cells, '')
+    of_levels = tuple(max((pair for pair in pairs if pair[1 - level] == 'static' != pair[level]), key=pairs.get)[level] for level in (0, 1))
+    return '; '.join(f'{"+".join(NAMES.get(name, name.upper()) for name in pair)}, {pairs[pair]:.1f}' for pair in (of_levels, max(pairs, key=pairs.get)))
+
+
+def behind(pair, kernel=''):
+    """How far a pair is behind the best."""
+    return lambda cells: f'{max(by_pair(cells, kernel).values()) - by_pair(cells, kernel)[pair]:.1g} points behind'
+
+
+def lead_of_fac(cells):
+    """At the process level, over gss and the variants of awf."""
+    pairs = by_pair(cells, LOOPS[2])
+    return f'{max(pairs["fac2", "fac2"] - pairs[technique, "fac2"] for technique in ("gss", "awf-b", "awf-c", "awf-d", "awf-e")):.1f} points'
+
+
+def lead_of_ss(cells):
+    """At the thread level, over fac."""
+    pairs = by_pair(cells, LOOPS[2])
+    means = [statistics.mean(pairs[technique, threads] for technique in PROCESSES) for threads in ('ss', 'fac2')]
+    return f'{means[0] - means[1]:.2f} points ahead'
 
 
 def widest_box(cells):
@@ -424,7 +439,8 @@ OURS = {
         'H14': loop('adjoint', '16'),
         'H15': at_most_workers('mandelbrot'),
         'H16': at_most_workers('adjoint'),
-        'H17': lambda cells: text(cells.along('technique', TECHNIQUES, kernel='mandelbrot', masters='16', workers='4096')),
+        'H17': lambda cells: '; '.join(text(cells.along('technique', TECHNIQUES, kernel='mandelbrot', masters='16', workers=workers))
+                                       for workers in ('256', '2048', '4096', '8192')),
         'H18': lambda cells: text(cells.along('technique', TECHNIQUES, kernel='adjoint', masters='16', workers='4096')),
         'H19': at_most_workers('mandelbrot', 'overhead'),
         'H20': at_most_workers('adjoint', 'overhead'),
@@ -441,7 +457,7 @@ OURS = {
         'S43': mean_of_all_saved(*MANDELBROT),
         'S47': unevenness(MANDELBROT[0], 'gss'),
         'S66': least_and_most_saved(*MANDELBROT),
-        'S67': spread(MANDELBROT[0], '4', 'none', 'acp'),
+        'S67': spread(MANDELBROT[0], SLAVES[:1], ('none', 'acp')),
         'S68': fss_is_least,
     },
     'ciorba-synchronized': {
@@ -462,7 +478,7 @@ OURS = {
         'S65': speedups_by_size,
         'S69': least_and_most_saved(*STEINBERG),
         'S70': least_and_most_saved(*HYDRO),
-        'S71': lambda cells: ' '.join(spread(kernel, '8', 'acp')(cells) for kernel in (STEINBERG[2], HYDRO[2])),
+        'S71': lambda cells: '; '.join(spread(kernel, SLAVES, ['acp'])(cells) for kernel in (STEINBERG[2], HYDRO[2])),
     },
     'eleliemy-ciorba-cca': {
         'D33': of_psia('static'), 'D34': of_psia('fac2'), 'D35': of_psia('pls'), 'D36': over_static('fac2'), 'D37': over_static('gss'),
@@ -501,12 +517,11 @@ OURS = {
         'L36': mean_by_threads(['ss', 'fac2'], LOOPS[2]),
         'L37': lambda cells: ' '.join(of_pair(technique, 'fac2', LOOPS[2])(cells) for technique in PROCESSES if technique != 'awf'),
         'L38': lambda cells: ' '.join(of_pair('af', 'fac2', kernel)(cells) for kernel in LOOPS),
-        'L46': best_of_levels(LOOPS[2]),
         'L41': uneven_without('imbalance'), 'L42': uneven_without('thread_imbalance'),
     },
     'mohammed-evrard': {
         'L26': of_pair('gss', 'fac2'), 'L27': best_pair(), 'L33': levels(), 'L39': of_pair('af', 'fac2'),
-        'L40': mean_by_threads(['rnd', 'fac2'], '', PROCESSES[:4]), 'L43': first_steps,
+        'L40': mean_by_threads(['rnd', 'fac2'], '', PROCESSES[:4]), 'L43': first_steps, 'L46': best_of_levels,
         'L45': lambda cells: text(cells.at(measure, technique='static', thread_technique='static') for measure in ('imbalance', 'thread_imbalance')),
     },
     'mohammed-boxes-mandelbrot': {'L47': widest_box},
@@ -520,6 +535,12 @@ OURS = {
         'B11': metg('ss', '0', STEPS_NOT_AHEAD), 'B12': metg('ss', '4', STEPS_NOT_AHEAD),
     },
     'ciorba-points': {'S63': points('floyd'), 'S64': points('hydro')},
+}
+
+# What reasons give of the cells of these studies.
+REASONS_OF_CELLS = {
+    'mohammed-two-level': {'L22': behind(('tss', 'ss'), LOOPS[0]), 'L25': behind(('awf-c', 'fac2'), LOOPS[2]), 'L35': lead_of_ss, 'L37': lead_of_fac},
+    'mohammed-large': {'L29': behind(('gss', 'fac2'))},
 }
 
 
@@ -657,6 +678,19 @@ def names_all(*words):
     return check
 
 
+def has_letters(first, **of_others):
+    """Of the rule of the command's technique, and of other techniques."""
+    return lambda command: names_all(*first)(command) and all(names_all(*letters)(f'hdss techniques {name}') for name, letters in of_others.items())
+
+
+def is_of_master_by_node(command):
+    """The first three nodes have workers of one master each, of another one on each."""
+    of_node = {}
+    for worker in report_of(command)['worker_stats']:
+        of_node.setdefault(worker['node'], set()).add(worker['master'])
+    return [of_node[node] for node in range(3)] == [{1}, {2}, {3}]
+
+
 def is_of_all_kinds(command):
     """CSS, FSS, GSS and TSS with and without weighting on both loops with dependencies."""
     return all(report_of(line.replace('hydro l=100 k=100', kernel).replace('--technique tss', f'--technique {technique}'))['outcome'] == 'done'
@@ -687,11 +721,12 @@ CLAIMS = {
     'H10': lambda command: report_of(command)['nodes'] == 3 and is_like(('ranger', 'ranger:bandwidth=1GB/s'), ('ranger', 'ranger:bandwidth=2GB/s'))(command),
     'S1': is_of_all_kinds, 'S3': begins_with_cuts(50, 20, 50, 20), 'S4': is_like(('12', '12'), ('12', '11'), ('12', '13')),
     'S5': is_like(('auto', '12'), ('auto', '11'), ('auto', '13')), 'S6': begins_with_cuts(50, 25, 50, 25), 'S26': is_of_sizes_between(10, 500),
-    'D1': names_all('N', 'P', 'i', 'b', 'R'), 'D13': lambda command: sum(sizes := chunk_sizes('af', 4, 1000, '--power', '1,1,1,1')) == 1000 > max(sizes),
+    'D1': has_letters('NPibR', tss='SFL', fiss='B'), 'D13': lambda command: sum(sizes := chunk_sizes('af', 4, 1000, '--power', '1,1,1,1')) == 1000 > max(sizes),
     'D22': lambda command: 0 < report_of(command)['technique']['measured']['swr'] < 1, 'D29': is_of_iterations(262144),
     'D30': is_of_costs(0.01025, 1.824), 'D31': is_of_costs(0.07298, 0.1213),
     'D48': lambda command: (report := report_of(command))['topology'] == 'central' and report['technique']['name'] != 'auto',
-    'R1': names_all('N', 'P', 'i', 'b', 'R', 'w_j'), 'R3': begins_with(125, 63, 31), 'R11': is_of_iterations(1327104), 'R12': is_of_costs(0.0512, 0.1213),
+    'R1': has_letters(['N', 'P', 'i', 'b', 'R', 'w_j'], tss='SFL'), 'R3': begins_with(125, 63, 31),
+    'R11': is_of_iterations(1327104), 'R12': is_of_costs(0.0512, 0.1213),
     'L1': names_all('static', 'ss', 'fsc', 'mfsc', 'gss', 'tss', 'fac', 'wf', 'awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af'),
     'L2': is_of_thread_techniques, 'L5': learns_from_steps,
     'L6': lambda command: all(learns_from_steps(command.replace('awf-b', f'awf-{letter}')) for letter in 'bcde'),
@@ -702,7 +737,7 @@ CLAIMS = {
     'D14': lambda command: chunk_sizes('rnd') != chunk_sizes('rnd:seed=2'), 'D15': lambda command: set(chunk_sizes(shlex.split(command)[2])[:-1]) == {17},
     'D16': begins_with(113, 81), 'D17': begins_with(50, 83, 116), 'D18': lambda command: chunk_sizes('viss')[:11] == 4 * [62] + 4 * [93] + 3 * [108],
     'D20': batches_of_fac, 'D21': is_within(1, 250), 'D23': is_of_topology('dca-two-sided'), 'D24': is_of_topology('dca-two-sided'),
-    'D25': computing_ranks, 'D26': is_of_topology('hierarchical'), 'D27': is_of_topology('dca-rma'),
+    'D25': computing_ranks, 'D26': is_of_master_by_node, 'D27': is_of_topology('dca-rma'),
     'R4': lambda command: all(large >= 2 * small - 1 for small, large in zip(*(chunk_sizes('wf:variant=paper', 4, 1000, '--power', '1,2,1,2')[i:16:2]
                                                                                   for i in (0, 1)))),
     'R6': lambda command: chunk_sizes('gss', 2, 10, '--form', 'closed')[:2] == [5, 3], 'R7': is_of_topology('dca-rma'), 'R8': is_of_topology('dca-rma'),
@@ -710,6 +745,8 @@ CLAIMS = {
     'L3': lambda command: len(set(chunk_sizes('mfsc')[:-1])) == 1 and abs(len(chunk_sizes('mfsc')) - len(chunk_sizes('fac2'))) <= 4,
     'L4': is_within(3, 125),
 }
+# Of the second command.
+ITERATIONS_OF_SECOND = {'H9': 640000, 'D29': 262144, 'R11': 288000}
 EXPRESSION = r'(?:floor)?[(\d](?:[\d.()+*/x -]|,(?=\d{3}))*(?<=[\d)])'
 EQUATION = re.compile(rf'(?<![\w.^)/])({EXPRESSION})(?: \w+)? (?:is|=) ({EXPRESSION})( %)?')
 
@@ -789,17 +826,52 @@ def rnd_by_seed():
     return f'{100 * (min(found) / static - 1):.0f} to {100 * (max(found) / static - 1):.0f}'
 
 
+def beside_computing():
+    """T' of dfss on adjoint with 16 masters."""
+    found = [report_of('hdss simulate --platform ranger --masters 16 --recall off --copies off --technique dfss --min-chunk 5 --refill when-empty '
+                       f'--output adjoint.npy --workers {workers} adjoint n=800')['overhead_s'] for workers in (4096, 8192)]
+    return '{:.4f} s with 4096 workers, {:.4f} s with 8192'.format(*found)
+
+
+def longest_column_chunk(technique):
+    """Of the picture of [H] on 256 workers: how many columns, and that it takes all of the time but for a second."""
+    command = ('hdss simulate --platform ranger --masters 16 --recall off --copies off --min-chunk 5 --refill when-empty --workers 256 --output mandelbrot.npy '
+               f'--technique {technique} mandelbrot width=200000 height=200000 xmin=-2 xmax=2 ymin=-2 ymax=2 unit=column escape=2 max_iter=16000')
+    chunks = traced(command, 'chunk')
+    longest = max(chunks, key=lambda chunk: float(chunk['ended_s']) - float(chunk['begun_s']))
+    assert float(longest['begun_s']) < 1 and longest['ended_s'] == max((chunk['ended_s'] for chunk in chunks), key=float), longest
+    return longest['count']
+
+
+def columns_of_longest_chunks():
+    return f'{longest_column_chunk("dgss")} columns by HDGSS, {longest_column_chunk("dfss")} by HDFSS'
+
+
+def speedup_with_weighting(technique, slaves, serial_s, kernel):
+    options = f'--technique {technique} --min-chunk 10 --max-chunk 1000 --weighting acp'
+    return lambda: f'{serial_s() / on_slaves("fs" * (slaves // 2), options, kernel):.2f} here'
+
+
 def second_chunk(words):
     """The largest of a rank that has two, of which the first is one iteration."""
     return lambda: f'{max(worker["iterations"] for worker in of_dca(f"--technique af:first=1 {words}")["worker_stats"] if worker["chunks"] == 2) - 1:,}'
 
 
-def within_smaller_bounds():
-    """TSS+SS of [2L]."""
-    static, best = [loop_time(f'hdss simulate --platform cluster:nodes=41,cores=11 --recall off --power equal --workers 40 --threads 10 --min-chunk 532 '
+def times_within_smaller_bounds(*pairs):
+    """Of [2L]'s Mandelbrot by pairs."""
+    return [loop_time(f'hdss simulate --platform cluster:nodes=41,cores=11 --recall off --power equal --workers 40 --threads 10 --min-chunk 532 '
                               f'{pair} --slowdown 200 mandelbrot width=768 height=768 exponent=4 unit=pixel max_iter=20000 xmin=-0.75 xmax=0.75 '
-                              'ymin=-0.75 ymax=0.75') for pair in ('--technique static --thread-technique static', '--technique tss --thread-technique ss')]
-    return f'{100 * (1 - best / static):.1f}'
+                              'ymin=-0.75 ymax=0.75') for pair in (f'--technique {technique} --thread-technique {threads}' for technique, threads in pairs)]
+
+
+def saved_within_smaller_bounds():
+    static, tss = times_within_smaller_bounds(('static', 'static'), ('tss', 'ss'))
+    return f'{100 * (1 - tss / static):.1f}'
+
+
+def lead_within_smaller_bounds():
+    static, tss, fac = times_within_smaller_bounds(('static', 'static'), ('tss', 'ss'), ('fac2', 'ss'))
+    return f'{100 * (fac - tss) / static:.1f} points ahead of FAC+SS'
 
 
 def longest_of_gss():
@@ -809,10 +881,16 @@ def longest_of_gss():
     return f'{count:,} iterations of which almost all are costly, takes {time_s:.2f} s'
 
 
+STEINBERG_KERNEL, HYDRO_KERNEL = 'floyd-steinberg width=15000 height=15000', 'hydro l=10000 k=10000'
 REASONS = {
+    'H14': beside_computing, 'H17': columns_of_longest_chunks,
+    **{name: speedup_with_weighting(technique, slaves, LARGE_STEINBERG, STEINBERG_KERNEL)
+       for name, technique, slaves in (('S48', 'css', 10), ('S49', 'gss', 12), ('S50', 'fss', 12))},
+    **{name: speedup_with_weighting(technique, 12, LARGE_HYDRO, HYDRO_KERNEL) for name, technique in (('S54', 'css'), ('S55', 'gss'), ('S56', 'fss'))},
     'S32': fast_first, 'S41': by_order, 'S45': shares_of_the_listing, 'S68': fss_by_order, 'D38': rnd_by_seed,
     'D45': second_chunk(f'--masters-compute --inject-delay calculation:100 {OF_MANDELBROT}'), 'D46': second_chunk(f'--dca two-sided {OF_MANDELBROT}'),
-    'D49': second_chunk(f'--dca two-sided {OF_PSIA}'), 'L21': within_smaller_bounds, 'L26': longest_of_gss,
+    'D47': second_chunk(f'--masters-compute {OF_PSIA}'), 'D49': second_chunk(f'--dca two-sided {OF_PSIA}'), 'L21': saved_within_smaller_bounds,
+    'L22': lead_within_smaller_bounds, 'L26': longest_of_gss,
 }
 
 
@@ -829,7 +907,10 @@ def measured(study):
 
 def check_study(study):
     found, printed = measured(study), {row.name: row.ours for row in rows()}
+    verdicts = {row.name: row.verdict for row in rows()}
     wrong = [f'{name}: "{printed[name]}" on the page, "{ours}" by the study' for name, ours in found.items() if printed[name] != ours]
+    wrong += [f'{name}: no "{given}" in "{verdicts[name]}"' for name, reason in REASONS_OF_CELLS.get(study, {}).items()
+              if (given := reason(cells_of(study))) not in verdicts[name]]
     assert not wrong, '\n'.join(wrong)
 
 
@@ -869,6 +950,11 @@ def test_verdicts():
     wrong = [f'{row.name}: {what}' for row in found if (what := complaint(row))]
     known = {row.name for row in found}
     wrong += [f'{name}: {study}.study measures it and the page has no such row' for study, of_rows in OURS.items() for name in of_rows if name not in known]
+    commands = {row.name: row.command for row in found}
+    wrong += [f'{name}: its command does not name {study}.study' for study, of_rows in OURS.items() for name in of_rows
+              if f'{study}.study' not in commands.get(name, '')]
+    wrong += [f'{name}: its figure is of CCA and DCA, and its command names one' for name in ('D39', 'D40', 'D41', 'D42', 'D43', 'D44', 'D49')
+              if 'eleliemy-ciorba-cca.study' not in commands[name]]
     assert not wrong, '\n'.join(wrong)
 
 
@@ -892,6 +978,8 @@ def test_other_commands():
 
 def test_claims():
     wrong = [name for row in rows() if (name := row.name) in CLAIMS and not CLAIMS[name](first_command(row))]
+    wrong += [f'{row.name}: the second loop has {found} iterations' for row in rows() if row.name in ITERATIONS_OF_SECOND
+              and (found := report_of(re.findall('`(hdss [^`]+)`', row.command)[1])['iterations']) != ITERATIONS_OF_SECOND[row.name]]
     assert not wrong and set(CLAIMS) <= {row.name for row in rows()}, wrong
 
 
