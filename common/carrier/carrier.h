@@ -26,7 +26,7 @@ enum carrier_level { CARRIER_SINGLE, CARRIER_FUNNELED, CARRIER_SERIALIZED, CARRI
 enum carrier_result {
     CARRIER_DONE,
     CARRIER_LOST,
-    CARRIER_PENDING, /* a rank has failed; this receive accepts any sender and is still active */
+    CARRIER_PENDING, /* a rank has failed; a receive from any sender is still active and can be continued */
     CARRIER_ERROR,
 };
 
@@ -36,7 +36,7 @@ struct carrier_status {
 };
 
 struct carrier {
-    unsigned version; /* must be the first member */
+    unsigned version; /* must be the first member, so that any version of this table can be recognised */
     const char *name;
 
     carrier_comm (*begin)(int *argc, char ***argv, enum carrier_level level);
@@ -48,7 +48,7 @@ struct carrier {
     int (*ranks)(carrier_comm comm);
     carrier_comm (*duplicate)(carrier_comm comm);
     carrier_comm (*split)(carrier_comm comm, int colour, int key);
-    /* sets `*comm` to 0; so do the other release and close functions with their arguments */
+    /* sets `*comm` to 0; every release and close function sets its argument to 0 */
     void (*release_comm)(carrier_comm *comm);
 
     void (*send)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
@@ -56,18 +56,19 @@ struct carrier {
     carrier_request (*irecv)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     carrier_request (*recv_init)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     void (*start)(carrier_request request);
-    /* Tests whether a request is finished. A request of 0 counts as finished. Sets a finished request to 0, unless it
-     * is from recv_init(). If the request is a finished receive, fills `status` (may be NULL). */
+    /* Tests whether a request is finished; a request of 0 always is. Sets a finished request to 0, unless it is from
+     * recv_init(). If the request is a finished receive, fills `status`, which may be NULL. */
     enum carrier_result (*test)(carrier_request *request, bool *is_over, struct carrier_status *status);
     bool (*is_over)(carrier_request request);
     void (*wait)(carrier_request *request);
-    void (*cancel)(carrier_request request); /* cancels a receive; the caller must then call wait() or release() */
+    /* Cancels a receive. Afterwards the caller must call wait() or release(). */
+    void (*cancel)(carrier_request request);
     void (*release)(carrier_request *request);
     void (*progress)(carrier_comm comm, int self);
 
     void (*barrier)(carrier_comm comm);
     void (*bcast)(carrier_comm comm, int root, void *data, size_t bytes);
-    /* `all`: one entry of `bytes` per rank; used at the root only */
+    /* `all` is used at the root only: it has room for `bytes` from each rank */
     void (*gather)(carrier_comm comm, int root, const void *own, size_t bytes, void *all);
     void (*allgather)(carrier_comm comm, const void *own, size_t bytes, void *all);
     uint64_t (*max)(carrier_comm comm, uint64_t own);
@@ -77,7 +78,7 @@ struct carrier {
     carrier_window (*open_window)(carrier_comm comm, size_t words);
     void (*close_window)(carrier_window *window);
     uint64_t (*fetch_add)(carrier_window window, size_t word, uint64_t amount);
-    /* Each 64-bit word is transferred atomically. Several words together are not. */
+    /* Both functions transfer each 64-bit word atomically, but not several words together. */
     void (*put_words)(carrier_window window, size_t first, const void *words, size_t count);
     void (*get_words)(carrier_window window, size_t first, void *words, size_t count);
     /* Sharing and unsharing are collective. The first rank allocates the memory. The memory is page-aligned in all
@@ -86,9 +87,9 @@ struct carrier {
     void (*unshare_memory)(carrier_window *memory);
 
     void (*heed_losses)(carrier_comm comm);
-    /* Failed ranks are numbered in the order in which they are detected. Writes those from number `known` on to
-     * `ranks`, at most `room` of them, and returns how many it has written. Acknowledges these failures, so that
-     * receives from any rank continue. */
+    /* Failed ranks are numbered in the order in which they are detected. Writes the failed ranks from number `known` on
+     * to `ranks`, at most `room` of them, and returns how many it has written. Also acknowledges these failures, so
+     * that receives from any sender continue. */
     int (*next_losses)(carrier_comm comm, int known, int *ranks, int room);
 };
 
@@ -97,7 +98,7 @@ extern const struct carrier *carrier;
 
 extern const struct carrier hdss_carrier;
 
-/* Ends a persistent or pending receive. After that, nothing writes to its buffer. */
+/* Ends a persistent or pending receive. Afterwards MPI does not write to its buffer any more. */
 static inline void carrier_end_receive(carrier_request *request)
 {
     carrier->cancel(*request);

@@ -170,8 +170,8 @@ static void release(carrier_request *request)
     *request = 0;
 }
 
-/* Lets MPI make progress, by a probe for a message from this rank to itself. There is never such a message. If there
- * were one, the probe would find it and return before MPI makes progress. */
+/* Lets MPI make progress by probing for a message from this rank to itself. Such a message is never sent. If it
+ * existed, the probe would find it and return before MPI has made progress. */
 static void progress(carrier_comm comm, int self)
 {
     int any;

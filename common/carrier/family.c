@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Meson defines these: the default library, and the versions that it found. */
+/* Meson defines these macros: the default library, and the versions of the libraries that it found. */
 #ifndef DEFAULT_FAMILY
 #define DEFAULT_FAMILY MPI_FAMILY_UNKNOWN
 #endif

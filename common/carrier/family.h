@@ -25,12 +25,12 @@ const char *family_name(enum mpi_family family);
 /* `path` has PATH_MAX + NAME_MAX bytes. Returns false if the module is missing. */
 bool family_find_carrier(enum mpi_family family, char *path);
 
-/* Is there a carrier for ranks of this launcher? If the launcher is unknown (for example a script), any installed
- * carrier will do. */
+/* Returns true if a carrier is installed for ranks that this launcher starts. If the launcher is unknown (for example a
+ * script), any installed carrier is enough. */
 bool family_is_carried(enum mpi_family family);
 
-/* Chooses the library if the launcher is unknown: the build's default library, or else a library whose carrier is
- * installed. Returns false if no carrier is installed. */
+/* Chooses the library if the launcher is unknown: the build's default library if its carrier is installed, otherwise
+ * another library whose carrier is installed. Returns false if no carrier is installed. */
 bool family_take_default(enum mpi_family *family);
 
 /* Returns the version that the family's library had at build time, such as "4.1.4". Returns NULL if the library was not

@@ -53,7 +53,7 @@ static int refuse(const char *program, size_t launch, struct error *error)
                      family_package(launches[launch].family));
 }
 
-/* Open MPI's modules need its symbols in the global scope. */
+/* Modules of Open MPI need the symbols of its library in the global scope. */
 static int open_carrier(const char *path, struct error *error)
 {
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);

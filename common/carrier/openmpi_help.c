@@ -5,7 +5,7 @@
  *
  * Open MPI prints help texts through a function pointer (opal/util/show_help.h in its sources). This file redirects the
  * pointer. Each text is then printed to standard error once. Texts about connections are dropped: HDSS reports each
- * loss itself. With the options that `hdss run` gives it, mpirun 4 would not print them either. */
+ * loss itself. Under `hdss run` mpirun 4 would not print these texts either, because of its options. */
 #include "common/carrier/openmpi_help.h"
 
 #include <mpi.h>
@@ -59,7 +59,8 @@ void openmpi_help_print_here(void)
 {
     show_help **place = dlsym(RTLD_DEFAULT, "opal_show_help");
     void *found = dlsym(RTLD_DEFAULT, "opal_show_help_vstring");
-    memcpy(&render, &found, sizeof render); /* C does not convert object pointers to function pointers. */
+    /* C has no conversion of object pointers to function pointers, so the bytes are copied. */
+    memcpy(&render, &found, sizeof render);
     if (place != NULL && render != NULL)
         *place = print_help;
 }

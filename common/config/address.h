@@ -24,8 +24,8 @@ struct address {
  * address. If the text is invalid, returns -1 and leaves the error empty. The caller then prints ADDRESS_ACCEPTED. */
 int address_parse(struct address *address, const char *text, struct error *error);
 
-/* Returns true if only this machine can reach the address. Does not resolve host names: of these, only "localhost"
- * counts as the loopback. */
+/* Returns true if only processes of this machine can connect to the address. Does not resolve host names: only the name
+ * "localhost" counts as a loopback address. */
 bool address_is_loopback(const struct address *address);
 
 void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX]);

@@ -10,7 +10,7 @@
 struct dca_options {
     struct worker_options worker;
     int words;
-    char **word; /* the job's command line; the array is owned, the words belong to argv */
+    char **word; /* words of the job's command line; the array is owned, the words are borrowed from argv */
 };
 
 bool dca_is_asked(int argc, char *const *argv);

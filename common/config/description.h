@@ -31,8 +31,8 @@ struct kernel_table {
     char *texts; /* owned */
 };
 
-/* Returns the kernel's table as one word. For each function, the word tells only whether the kernel has the function.
- * The caller frees the word. */
+/* Returns the kernel's table as one word. For each function of the table, the word contains only whether the kernel has
+ * this function. The caller frees the word. */
 char *kernel_table_text(const struct hdss_kernel *kernel);
 
 /* Reads a word into `table`, which must not be moved afterwards. Makes the same checks as for the table of a loaded

@@ -11,14 +11,15 @@
 struct findings {
     bool has_inputs;
     uint64_t inputs;
-    /* the supermaster has found that the loop grows; holds even if this rank finds the loop complete */
+    /* the supermaster has found that the loop grows; true even if this rank's kernel describes the loop as complete */
     bool grows;
-    bool is_counted; /* the loop has `added` iterations after those that the kernel describes */
+    bool is_counted; /* users have added `added` iterations after those that the kernel describes */
     uint64_t added;
-    /* workers time no iterations before the loop, because timed iterations have killed workers of an earlier run */
+    /* workers must not time iterations before the loop, because timed iterations have killed workers of an earlier run
+     */
     bool unprobed;
     unsigned plugin_traits; /* a set of enum plugin_trait; 0 if the technique is no plug-in */
-    const char *loop;       /* a word of description.h; NULL: each rank asks the kernel itself */
+    const char *loop;       /* description of the loop (see description.h); NULL: each rank asks the kernel itself */
 };
 
 /* Returns one word, never empty. The caller frees it. */

@@ -466,8 +466,8 @@ static void list_measured(const struct sched_spec *spec, char *text, size_t size
             length += (size_t)snprintf(text + length, size - length, "%s%s=", length > 0 ? ", " : "", params[i].name);
 }
 
-/* Threads draw chunks by the closed form of the technique, or step by step if the technique has no closed form. Threads
- * measure nothing. So the command line must give those parameters of a closed form that HDSS usually measures. */
+/* Threads draw chunks by the closed form of the technique, or step by step if it has none. HDSS usually measures some
+ * parameters of a closed form, but threads measure nothing. So the command line must give these parameters. */
 static int check_thread_technique(const struct job *job, struct error *error)
 {
     struct sched sched;

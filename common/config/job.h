@@ -35,14 +35,16 @@ struct job {
     bool sync_points_given;
     bool thread_technique_given;
     bool verify_action_given;
-    uint64_t first, count;         /* the value of --iterations; without this option, `count` is UINT64_MAX */
-    char power_file[JOB_PATH_MAX]; /* a file name or a list of powers, as `spec.power` says */
+    uint64_t first, count; /* value of --iterations; if this option is not given, `count` is UINT64_MAX */
+    /* value of --power: `spec.power` says whether it is a file name or a list of powers */
+    char power_file[JOB_PATH_MAX];
     char output[JOB_PATH_MAX];
     bool output_is_default;
     char report[JOB_PATH_MAX];
     char costs[JOB_PATH_MAX];
     char trace[JOB_PATH_MAX];
-    char journal[JOB_PATH_MAX]; /* empty: the name of the output with JOB_JOURNAL_ENDING */
+    /* name of the journal; if it is empty, the journal has the name of the output with JOB_JOURNAL_ENDING appended */
+    char journal[JOB_PATH_MAX];
     bool joins;
     bool join_given;
     bool journal_off;
@@ -63,11 +65,11 @@ struct job {
     bool log_every_given;
     uint64_t log_every_ns;
     struct findings found;
-    /* the value of --technique if it names a plug-in, otherwise NULL; borrowed from the command line, like `kernel` */
+    /* value of --technique if it names a plug-in, otherwise NULL; borrowed from the command line, as `kernel` is */
     const char *plugin;
     const char *kernel;
     unsigned kernel_params;
-    /* "name=value"; borrowed from the command line or from `max_output` */
+    /* words "name=value"; borrowed from the command line or from `max_output` */
     const char *kernel_param[JOB_KERNEL_PARAMS_MAX];
     /* The value of --max-output as a parameter of the kernel. `kernel_param` may point to it, so a struct job must not
      * be copied. */

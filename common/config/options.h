@@ -21,7 +21,7 @@
 
 #define OPTIONS_UNKNOWN "unknown option "
 
-/* The command line has --help or --version. Parsing functions may return these values besides 0 and -1. */
+/* The command line contains --help or --version. Parsing functions return one of these values in this case. */
 enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
 
 enum option_kind {
@@ -29,7 +29,7 @@ enum option_kind {
     OPTION_FLAG,
     OPTION_INTEGER, /* an integer from `least` to `most`, or the word `zero`; the member is an unsigned or a uint64_t */
     OPTION_SECONDS, /* a number of seconds from 0 to `most`; the member is a uint64_t in nanoseconds */
-    OPTION_CHOICE,  /* a word of the list `value`; the member, an enum or a bool, receives its index in the list */
+    OPTION_CHOICE,  /* a word of the list `value`; the member, an enum or a bool, gets the index of this word */
     OPTION_WORD,    /* a text of at least `least` characters; the member is a const char *, borrowed */
     OPTION_PATH,
     OPTION_TECHNIQUE,
@@ -49,8 +49,8 @@ struct option_row {
      * file names. "SPEC" is a technique, and "PLUGIN" is a shared object. "[failed]" is an optional value. "[=PROGRAM]"
      * is an optional value that must follow an equals sign. NULL for flags. */
     const char *value;
-    /* the accepted values as error lines name them, for example "none, power"; NULL for flags, and if the kind implies
-     * them */
+    /* the accepted values as error lines name them, for example "none, power"; NULL for flags and for kinds whose
+     * values follow from the kind */
     const char *accepted;
     const char *summary;
     /* Stores the value in `target`. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. If it leaves the error empty, the
@@ -59,8 +59,9 @@ struct option_row {
     enum option_kind kind;
     size_t offset, size;
     uint64_t least, most;
-    const char *zero; /* a word that means 0; NULL: there is none */
-    size_t given;     /* offset in the target of a bool that is set to true; 0: there is none */
+    const char *zero; /* a word that may be given instead of 0; NULL: there is no such word */
+    /* offset in the target of a bool that becomes true if the option is given; 0: there is no such bool */
+    size_t given;
     unsigned not_for;
 };
 
@@ -95,7 +96,7 @@ struct options_reader {
     int argc;
     char *const *argv;
     int at;
-    const char *letters; /* the letters of argv[at - 1] that are not read yet; NULL: none */
+    const char *letters; /* letters of argv[at - 1] that are not read yet; NULL: there are none */
     bool operands_only;
 };
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bounds above BOUND_SHOWN_MAX are limits of the implementation, so the page does not show them. */
+/* The page does not show bounds above BOUND_SHOWN_MAX, because these are only limits of the implementation. */
 enum { WIDTH = 79, SUMMARY_COLUMN = 25, SUMMARY_MAX = 1024, BOUND_SHOWN_MAX = 1000000 };
 
 /* Adds a paragraph and wraps its lines. The paragraph begins at `words`, and ends at a newline or at the end of the

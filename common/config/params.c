@@ -300,9 +300,9 @@ static int params_check_steps(const struct hdss_kernel *kernel, const struct hds
 
 #define BOUNDARY_MAX (UINT64_C(1) << 30)
 
-/* Each row of a chunk needs elements of the preceding row up to `reach` elements further on. So in a chunk of n rows
- * the first row must be n * reach elements ahead of the last one. A chunk may be the whole loop. So iterations * reach
- * must not exceed INT64_MAX. */
+/* Rows depend on the rows before them: an element needs elements of the preceding row that are up to `reach` positions
+ * further on. So in a chunk of n rows the first row must be n * reach elements ahead of the last row. A chunk may be
+ * the whole loop, so iterations * reach must not exceed INT64_MAX. */
 static bool dependencies_are_sound(const struct hdss_loop *loop)
 {
     uint64_t behind, bytes;
@@ -371,7 +371,7 @@ int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *valu
 }
 
 struct precedence_calls {
-    struct hdss_precedence calls; /* must be first: the kernel receives a pointer to it */
+    struct hdss_precedence calls; /* must be first: a pointer to it is given to the kernel and is cast back */
     struct precedence *precedence;
     uint64_t iterations;
     struct error error;

@@ -17,16 +17,16 @@
 struct kernel_loader {
     /* The kernel stays valid until the process ends. */
     int (*load)(const char *name, const struct hdss_kernel **kernel, struct error *error);
-    /* Programs call this function before they launch a run. It makes some of the checks of kernel->check(). It creates
-     * no files and calls no user code. */
+    /* Programs call this function before they launch a run. It makes those checks of kernel->check() that create no
+     * files and call no user code. */
     int (*look)(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
     /* Like load(), but another process loads the kernel and describes it, so no user code runs in this process. If the
      * other process cannot load the kernel, ask() fails only if `must` is set. If `ask` is NULL, this process loads
      * kernels itself. */
     int (*ask)(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error);
-    /* Loads a plug-in technique, such as "./mine.so:param=value". Set on ranks that cut chunks, and in programs that
-     * check a job. NULL on other ranks, which use technique_elsewhere(). */
+    /* Loads a plug-in technique, such as "./mine.so:param=value". The member is set on ranks that cut chunks, and in
+     * programs that check a job. It is NULL on other ranks, which use technique_elsewhere(). */
     int (*technique)(struct sched_spec *spec, const char *text, struct error *error);
 };
 
@@ -56,9 +56,9 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
 int kernel_grow(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t *iterations,
                 struct error *error);
 
-/* Calls kernel->precedence() if the kernel has this function. Afterwards `precedence` is closed (see precedence.h). If
- * there is no such function, `precedence` is empty. Fails also if iterations wait for each other in a cycle. If it
- * fails, nothing is owned. */
+/* Calls kernel->precedence() and closes the set `precedence` (see precedence.h). If the kernel does not have this
+ * function, the set is empty. Fails if kernel->precedence() fails, or if iterations wait for each other in a cycle. On
+ * failure nothing is owned. */
 struct precedence;
 int kernel_precedence(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                       struct precedence *precedence, struct error *error);

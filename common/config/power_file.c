@@ -29,7 +29,7 @@ static const char *power_file_take_field(const char *text, char field[FIELD_MAX]
     memcpy(field, text, kept);
     field[kept] = '\0';
     if (kept < length)
-        /* The tilde makes a truncated number invalid. Without the tilde it would be taken for a shorter number. */
+        /* The tilde makes a truncated number invalid. Without the tilde the shorter number would be accepted. */
         field[kept - 1] = '~';
     return text + length;
 }

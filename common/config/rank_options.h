@@ -16,7 +16,7 @@ enum worker_dca { WORKER_DCA_NONE, WORKER_DCA_RMA, WORKER_DCA_TWO_SIDED, WORKER_
 #define WORKER_NODE_TECHNIQUE "fac2"
 
 struct worker_options {
-    double slowdown; /* for studies: the worker computes this many times slower, 1 .. WORKER_SLOWDOWN_MAX */
+    double slowdown; /* for studies: factor from 1 to WORKER_SLOWDOWN_MAX by which the worker computes slower */
     bool loaded;
     unsigned load;
     bool no_threads;
@@ -43,7 +43,7 @@ void worker_options_init(struct worker_options *options);
 
 int worker_options_check(const struct worker_options *options, struct error *error);
 
-/* Return the pages for --help, which the caller frees. */
+/* Each of these functions returns the page for --help, which the caller frees. */
 char *master_help_text(void);
 char *worker_help_text(void);
 

@@ -26,14 +26,16 @@ enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
     struct sched_spec technique;
-    /* Plug-ins from which `technique_auto` may also choose. `candidate_text` has their texts as the user wrote them,
-     * borrowed. */
+    /* Plug-ins from which `technique_auto` may choose too. `candidate_text` contains the names of these plug-ins as the
+     * user wrote them; borrowed. */
     struct sched_spec candidate[RUN_CANDIDATES_MAX];
     const char *candidate_text[RUN_CANDIDATES_MAX];
     unsigned candidates;
-    bool technique_auto; /* measurements decide the technique; `technique` is used if no other is better */
+    /* the technique is chosen by measurements; `technique` is used unless the measurements show that another one is
+     * faster */
+    bool technique_auto;
     bool technique_by_kernel;
-    bool chosen_late; /* `technique_auto` chooses by measurements of finished chunks, not of probes */
+    bool chosen_late; /* if `technique_auto`: measurements of finished chunks are used, not those of probes */
     enum sched_weighting weighting;
     uint64_t min_chunk;     /* lower bound of the chunk size, except for the last chunk; 0 counts as 1 */
     uint64_t max_chunk;     /* upper bound of the chunk size for all techniques; 0: no limit */
@@ -42,14 +44,15 @@ struct run_spec {
     enum run_power power;
     enum run_group_by group_by;
     bool masters_compute;
-    /* On masters that compute: number of iterations between two checks for messages. 0: as many as take about 50 us. */
+    /* On masters that compute: number of iterations between two checks for messages. 0: as many iterations as take
+     * about 50 us. */
     uint64_t break_after;
     enum ask_ahead ask_ahead;
     /* for ASK_AHEAD_FIXED: number of chunks that a worker holds besides the running one, 1 .. RUN_ASK_AHEAD_MAX */
     unsigned ask_ahead_chunks;
     enum run_recall recall;
     enum run_copies copies;
-    double verify; /* fraction of iterations that a second worker also computes; `verify_seed` selects them */
+    double verify; /* fraction of the iterations that a second worker also computes; `verify_seed` decides which ones */
     uint64_t verify_seed;
     enum run_verify_action verify_action;
     enum run_isolate isolate;
@@ -59,14 +62,15 @@ struct run_spec {
     uint64_t timeout_ns;
     unsigned threads; /* threads per worker, 1 .. RUN_THREADS_MAX; 0: one per core */
     struct sched_spec thread_technique;
-    /* Number of synchronization points of each chunk in a loop with dependencies. 0: RUN_SYNC_POINTS for each
-     * worker. */
+    /* Number of synchronization points of each chunk in a loop with dependencies. 0: RUN_SYNC_POINTS times the number
+     * of workers. */
     uint64_t sync_points;
     unsigned retries;
     /* number of consecutive failed tasks after which a node may be excluded (--node-failures); 0: never */
     unsigned node_failures;
     uint64_t drain_ns;
-    uint64_t calculation_ns; /* for studies: artificial delays for calculating and for assigning each chunk */
+    /* for studies: artificial delay for each calculation of a chunk, and for each assignment */
+    uint64_t calculation_ns;
     uint64_t assignment_ns;
 };
 
@@ -100,7 +104,7 @@ void run_spec_hand_out_singly(struct run_spec *spec);
  * measure parameters of the technique, or to choose the technique. */
 bool run_spec_probes(const struct run_spec *spec);
 
-/* Returns true if the technique is pls or `auto`, which need `swr`, the shortest time of an iteration divided by the
+/* Returns true if the technique is pls or `auto`. Both need `swr`: the shortest time of an iteration divided by the
  * longest. The probe must then time enough iterations for `swr`, even if each iteration takes long. */
 bool run_spec_wants_swr(const struct run_spec *spec);
 

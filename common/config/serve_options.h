@@ -16,15 +16,15 @@
 
 struct serve_options {
     char name[SERVE_NAME_MAX];
-    /* folder of the queue and of the output of jobs; empty: a default that contains `name` */
+    /* folder of the queue and of the output of jobs; empty: a default folder, whose path contains `name` */
     char state[SERVE_PATH_MAX];
     unsigned at_once;
-    uint64_t chunk_time_ns; /* time limit for a chunk while other jobs wait for its worker */
+    uint64_t chunk_time_ns; /* how long a chunk may take while other jobs wait for its worker */
     uint64_t idle_ns;       /* the set ends after this time without a job; 0: never */
     bool resumes;
-    bool after_loss; /* the set is started again after it was lost; used only if `resumes` is set */
+    bool after_loss; /* whether a set that was lost is started again; used only if `resumes` is set */
     bool forgets;
-    bool group_even; /* value of --group-by, usable as an enum run_group_by; false: node, true: even */
+    bool group_even; /* value of --group-by; false means node, true means even, as in enum run_group_by */
     struct address http;
     bool listens;
     struct address listen; /* TCP address at which pods join; if its host is empty, pods join only by a local socket */

@@ -9,7 +9,7 @@
 #define SUBMISSION_NAME_MAX   255
 #define SUBMISSION_WORDS_MAX  4096
 #define SUBMISSION_AFTER_MAX  1000
-#define SUBMISSION_PRIORITY   1000 /* largest priority; the smallest is its negative */
+#define SUBMISSION_PRIORITY   1000 /* largest priority; the smallest is -SUBMISSION_PRIORITY */
 #define SUBMISSION_WEIGHT_MAX 1000
 #define SUBMISSION_UMASK_MAX  0777
 
@@ -18,7 +18,7 @@ struct submission {
     char *name;
     int priority;
     unsigned weight; /* weight by which running jobs share the computing time, 1 .. SUBMISSION_WEIGHT_MAX */
-    uint32_t *after; /* [after_count] jobs that must finish before this one begins */
+    uint32_t *after; /* [after_count] numbers of the jobs that must finish before this one begins */
     size_t after_count;
     char **words; /* [word_count] kernel and options, without the name of a program; a NULL follows */
     size_t word_count;

@@ -27,8 +27,8 @@ static bool draw_token(char token[BEARER_LENGTH + 1])
     return true;
 }
 
-/* Writes the token file. Replaces a file of that name that an earlier process has left, because that process no longer
- * serves the socket. Does not replace folders, and does not follow links. */
+/* Writes the token file. If an earlier process has left a file of that name behind, replaces it, because that process
+ * no longer serves the socket. Does not replace folders, and does not follow links. */
 static int write_file(const struct bearer *bearer)
 {
     char line[BEARER_LENGTH + 2];

@@ -61,7 +61,8 @@
 #define NO_JOB    "there is no such job, or it ended long ago"
 
 struct waiter {
-    struct evhttp_request *request; /* evhttp frees the request after the answer, even if the client has disconnected */
+    /* evhttp frees the request after it was answered, even if the client has disconnected */
+    struct evhttp_request *request;
     uint64_t job;
     enum control_state state;
     bool wants_failures;
@@ -942,8 +943,8 @@ static void serve_all_that_comes(struct control *control, struct event *timer)
     event_base_loop(control->base, EVLOOP_NONBLOCK);
 }
 
-/* Answers waiting clients, and also requests that are just arriving. Such requests must be expected, because a waiting
- * client repeats its request each time its wait expires. */
+/* Answers waiting clients, and also requests that arrive during this function. Such requests are likely: a waiting
+ * client repeats its request each time the time limit of its wait is over. */
 static void give_last_answers(struct control *control)
 {
     struct event *timer = event_new(control->base, -1, 0, on_late, control);

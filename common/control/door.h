@@ -22,11 +22,11 @@ struct door_share {
 
 void door_set_timer(struct event *timer, long us);
 
-/* Returns true if clients have used up their share of this turn. In that case it also interrupts the event loop, and
+/* Returns true if clients have used up their share of this turn. If they have, also interrupts the event loop, so that
  * the other events of clients wait for the next turn. */
 bool door_rest(struct door_share *share);
 
-/* If an answer is pending and the client reads nothing for this time, the client is disconnected. */
+/* A client is disconnected if it reads nothing for this time although an answer is pending. */
 #define DOOR_STUCK_S 10
 
 enum door_kind {
@@ -40,8 +40,8 @@ struct door;
 struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
                       void (*on_request)(struct evhttp_request *request, void *context), void *context);
 
-/* Replaces the listening socket. Takes ownership of `fd` in any case. If memory runs out, keeps the old socket and
- * returns false. */
+/* Replaces the listening socket by `fd`, and always takes ownership of `fd`. If memory runs out, keeps the old socket
+ * and returns false. */
 bool door_move(struct door *door, int fd);
 
 /* Checks whether the client may send this request. Returns 0 if it may. Otherwise returns the HTTP status 401 or 403,
@@ -50,7 +50,7 @@ int door_refusal(struct evhttp_request *request, const struct address *address, 
                  const char **text);
 
 struct door_stay {
-    size_t untaken; /* number of bytes of its answer that the client had not read at the last check; initially 0 */
+    size_t untaken; /* number of bytes of the answer that the client had not read at the last check; initially 0 */
     unsigned idle_ms;
 };
 
@@ -68,8 +68,8 @@ void door_end(struct evhttp_request *request);
 
 void door_let_go(struct evhttp_request *request);
 
-/* Accepts all clients that are waiting to connect. `share->is_whole` must be set, because otherwise a share limits how
- * many clients are accepted. `door` may be NULL. */
+/* Accepts all clients that are waiting to connect. `share->is_whole` must be set; otherwise the share of a turn limits
+ * how many clients are accepted. `door` may be NULL. */
 void door_admit_all(struct door *door);
 
 void door_free(struct door *door);

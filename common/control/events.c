@@ -107,8 +107,8 @@ static void complete_event(struct events *events)
     events->version++;
 }
 
-/* `line` or `text` may be NULL. `line` must not be "", because libevent 2.1.12 corrupts a buffer if "" is added before
- * a buffer reference. */
+/* Sends the line and the text to the subscriber; either may be NULL. `line` must not be "", because libevent 2.1.12
+ * corrupts a buffer if "" is added before a buffer reference. */
 static void send_shared(struct subscriber *subscriber, const char *line, struct evbuffer *text)
 {
     struct evbuffer *piece = evbuffer_new();
@@ -234,7 +234,8 @@ void events_free(struct events *events)
 {
     if (events == NULL)
         return;
-    /* Ends the requests whose connections are lost. The other requests are freed with their connections. */
+    /* Ends those requests whose connections are lost already. All other requests are freed together with their
+     * connections. */
     for (unsigned i = 0; i < events->subscriber_count; i++)
         if (evhttp_request_get_connection(events->subscribers[i].request) == NULL)
             evhttp_send_reply_end(events->subscribers[i].request);

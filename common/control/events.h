@@ -18,8 +18,8 @@ struct events_source {
     void *context;
     json_t *(*session)(void *context);
     size_t (*running)(void *context, uint64_t ids[METRICS_JOBS_MAX]);
-    /* Describes a job without its command line and dependencies, which may be long. Returns NULL if there is no such
-     * job or memory runs out. */
+    /* Describes a job. The command line and the dependencies are left out, because they may be long. Returns NULL if
+     * there is no such job or memory runs out. */
     json_t *(*job)(void *context, uint64_t id);
 };
 

@@ -13,11 +13,11 @@
 #define ITEMS_AT_ONCE_MAX 1000000000000
 
 struct items {
-    char *text; /* [bytes] the rows to add, as lines of a task list of the kernel exec; owned */
+    char *text; /* [bytes] rows to add, as lines of a task list for the kernel exec; owned */
     size_t bytes;
     uint64_t rows, iterations;
     bool has_rows, has_iterations;
-    bool is_total; /* `iterations` is the total that the job is to have, not the number to add */
+    bool is_total; /* true: `iterations` is the total that the job is to have; false: it is the number to add */
     bool ends;
 };
 

@@ -18,7 +18,7 @@ enum control_state {
     CONTROL_DRAINING,
     CONTROL_DONE,
     CONTROL_FAILED,
-    CONTROL_CANCELLED, /* the job drained and then ended, whatever caused the drain */
+    CONTROL_CANCELLED, /* the job has ended after a drain, whatever caused the drain */
 };
 
 struct control_counts {
@@ -35,29 +35,30 @@ struct control_job {
     uint64_t id;
     const char *name;
     const char *kernel;
-    char *const *command; /* [words] command line without the program */
+    char *const *command; /* [words] command line without the name of the program */
     int words;
     const char *folder;
     enum control_state state;
     struct progress progress;
     struct pace_band band;
     uint64_t failed;
-    /* used only for metrics; set while the job runs, and for the job of a run also afterwards */
+    /* used only for metrics; set while the job runs, and for the job of a run also after its end */
     struct control_counts counts;
     const char *technique;
     const char *topology;
     const char *output;
     const char *waits_for;
     const char *reason;
-    int status; /* exit status of the job; negative if it is not over */
+    int status; /* exit status of the job; negative: the job is not over */
     /* The members from here on are only for jobs of a set. */
     int priority;
     unsigned weight;
     bool is_open;
     const uint32_t *after;
     size_t after_count;
-    uint64_t cancelled_by;          /* the job of `after` whose end cancelled this one; 0: none */
-    time_t submitted, began, ended; /* 0: this has not happened yet */
+    /* number of the job in `after` whose failure cancelled this job; 0: there is none */
+    uint64_t cancelled_by;
+    time_t submitted, began, ended; /* times of three events; 0: the event has not happened yet */
 };
 
 struct metrics_counts {
@@ -69,8 +70,8 @@ struct control_session {
     const char *name;
     const char *version;
     time_t started;
-    time_t ended; /* 0: still running */
-    int status;   /* exit status of the supermaster; negative: still running */
+    time_t ended; /* 0: the session has not ended */
+    int status;   /* exit status of the supermaster; negative: the session has not ended */
     const char *http;
     const char *token_file;
     const char *pods_file;
@@ -91,7 +92,7 @@ const char *control_state_name(enum control_state state);
 
 enum control_state control_state_at_end(int status);
 
-/* The caller owns the results. NULL if memory runs out. */
+/* Each function returns an object that the caller owns. NULL if memory runs out. */
 json_t *control_job_json(const struct control_job *job);
 json_t *control_rank_json(const struct rank_figures *rank);
 json_t *control_failure_json(const struct failure_figures *failure);

@@ -38,7 +38,7 @@ struct metrics_file {
     struct event *timer;
     pthread_t writer;
     bool has_writer;
-    pthread_mutex_t turn; /* protects the following members */
+    pthread_mutex_t turn; /* held while the following members are read or written */
     pthread_cond_t news;
     char *text;
     bool is_over;

@@ -37,10 +37,10 @@ struct control_route {
     uint64_t pod;
     unsigned wait_s;
     bool finishes;
-    /* Where the answer starts. CONTROL_JOBS: at this job number. CONTROL_RANKS, CONTROL_FAILURES: at this index.
-     * CONTROL_OUTPUT: at this byte offset. The default is 0. */
+    /* Where the answer starts: for CONTROL_JOBS at this job number, for CONTROL_RANKS and CONTROL_FAILURES at this
+     * index, for CONTROL_OUTPUT at this byte offset. The default is 0. */
     uint64_t from;
-    uint64_t limit; /* limit of entries; 0: the default */
+    uint64_t limit; /* largest number of entries; 0: the default */
     enum control_wanted wanted;
     enum control_stream stream;
 };

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #define CONTROL_PATH_MAX 108
-/* Limit for the name of a socket without the ending .sock, but with the NUL. */
+/* Limit for the name of a socket. The name has no ending .sock, but a final NUL. */
 #define CONTROL_NAME_MAX     64
 #define CONTROL_ENDING       ".sock"
 #define CONTROL_TOKEN_ENDING ".token"
@@ -21,7 +21,7 @@ struct control_folders {
 };
 
 struct control_socket {
-    int fd; /* the listening socket; the function that serves it takes ownership; -1: none */
+    int fd; /* the listening socket; it is owned by the function that serves it; -1: there is none */
     char path[CONTROL_PATH_MAX];
     dev_t device;
     ino_t inode;

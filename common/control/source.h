@@ -26,15 +26,15 @@ enum refusal {
  * a run may have only `pod` and `leave`. */
 struct control_source {
     void *context;
-    /* Describes the job with number job->id. If there is no such job, sets job->id to 0. For a run, does not set
-     * `status` and the final state; the caller sets them. */
+    /* Describes the job with number job->id. If no job has this number, sets job->id to 0. For a run, leaves `status`
+     * and the final state to the caller. */
     void (*tell)(void *context, struct control_job *job);
     void (*drain)(void *context);
     /* Describes rank number `place` of the job. Returns false if there is no such rank, or if the job is not
      * running. */
     bool (*rank)(void *context, uint64_t job, uint64_t place, struct rank_figures *rank);
-    /* Describes failed iteration number `place`, and those after it that failed for the same reason. Returns false if
-     * there is no such iteration. */
+    /* Describes failed iteration number `place`, together with the iterations after it that failed for the same reason.
+     * Returns false if there is no such iteration. */
     bool (*failure)(void *context, uint64_t job, uint64_t place, struct failure_figures *failure);
 
     const struct address *http;
@@ -43,20 +43,20 @@ struct control_source {
     const char *set;
     /* Returns the lowest job number above `id`; 0: there is none. */
     uint64_t (*next)(void *context, uint64_t id);
-    /* Cancels a job. `finishes`: the iterations that are running are finished first. */
+    /* Cancels a job. If `finishes` is set, iterations that are running are finished first. */
     void (*cancel)(void *context, uint64_t id, bool finishes);
     /* Accepts a job and takes ownership of `submission`. If the job is refused, returns the reason and sets `error`,
      * and the caller keeps `submission`. */
     enum refusal (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
     /* Adds items to an open job. Afterwards `*count` is the job's number of items, and `*is_complete` says whether the
      * job is complete. If the items are refused, returns the reason and sets `error`. If items->is_total is set,
-     * items->iterations is a total; the function replaces it by the number of iterations that were added. */
+     * items->iterations is a total, which the function replaces by the number of added iterations. */
     enum refusal (*add)(void *context, uint64_t id, struct items *items, uint64_t *count, bool *is_complete,
                         struct error *error);
-    /* Writes all accepted jobs and items to disk. If writing fails, the items are removed again. */
+    /* Writes all accepted jobs and items to disk. If writing fails, the items are removed from their jobs again. */
     int (*commit)(void *context, struct error *error);
-    /* Opens the file with the output that the job has written so far. Returns a descriptor, which the caller closes, or
-     * -1 if there is no output. */
+    /* Opens the file that contains the job's output so far. Returns a descriptor, which the caller closes. Returns -1
+     * if there is no output. */
     int (*output)(void *context, uint64_t id, enum control_stream stream);
     void (*close)(void *context);
     /* Counts the jobs, and lists the numbers of at most METRICS_JOBS_MAX running jobs in `running`. Returns the length
@@ -65,8 +65,8 @@ struct control_source {
     /* Describes pod number `place`. Returns false if there is no such pod. If pods cannot join, the member `pod` is
      * NULL. */
     bool (*pod)(void *context, uint64_t place, struct pod_figures *pod);
-    /* Tells the pod whose master has rank `rank` to leave. `finishes`: its running iterations are finished first.
-     * Returns false if there is no such pod. */
+    /* Tells the pod whose master has rank `rank` to leave. If `finishes` is set, the pod finishes its running
+     * iterations first. Returns false if there is no such pod. */
     bool (*leave)(void *context, uint64_t rank, bool finishes);
     unsigned masters, workers;
     const char *pods_file;

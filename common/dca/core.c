@@ -17,8 +17,8 @@ static int check_span(const struct sched_config *config, struct error *error)
                      config->iterations, config->workers, DCA_SPAN / config->workers);
 }
 
-/* Is the technique wf, or one that learns the weights of wf (with batch_weight)? A chunk of wf is a chunk of fac2,
- * multiplied by a given weight ([RMA] Table 2). */
+/* Is the technique wf, or one that has batch_weight() and so learns the weights of wf? A chunk of wf is a chunk of
+ * fac2, multiplied by a given weight ([RMA] Table 2). */
 static bool is_wf(const struct sched_spec *spec)
 {
     return spec->technique->batch_weight != NULL || strcmp(spec->technique->name, "wf") == 0;
@@ -37,8 +37,8 @@ static int init_sched(struct dca_core *core, const struct dca_config *config, st
     return 0;
 }
 
-/* Chooses how chunks are weighted. With wf, and with techniques that learn its weights, the given powers are scaled:
- * the weights sum to P. */
+/* Chooses how chunks are weighted. For wf, and for techniques that learn the weights of wf, the given powers are scaled
+ * so that the weights sum to P. */
 static void choose_weights(struct dca_core *core, const struct dca_config *config)
 {
     const double *powers = config->sched.powers;

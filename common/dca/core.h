@@ -36,18 +36,18 @@ enum dca_counter {
 struct dca_measured {
     uint64_t chunks, iterations, compute_ns;
     uint64_t wait_ns;
-    uint64_t freedom; /* if a chunk is timed in m pieces: sum of m - 1 over all chunks */
-    /* if a chunk is timed in m pieces and s is its `deviation_ns`: sum of (m - 1) s^2 over all chunks, in ns^2 */
+    uint64_t freedom; /* sum of m - 1 over all chunks, if each chunk is timed in m pieces */
+    /* sum of (m - 1) s^2 over all chunks, in ns^2, if each chunk is timed in m pieces and has the `deviation_ns` s */
     double squares;
-    /* checksum of the other members; if it is wrong, the record changed while it was read, and is ignored */
+    /* checksum of the other members; a record with a wrong checksum has changed while it was read, and is ignored */
     uint64_t check;
 };
 
 struct dca_config {
     const struct sched_spec *technique;
-    /* its member `powers` has the powers that the technique uses; borrowed during dca_init() only */
+    /* `powers` in this structure has the powers that the technique uses; it is borrowed only during dca_init() */
     struct sched_config sched;
-    bool two_counters; /* draw by step even if drawing by position is possible */
+    bool two_counters; /* chunks are drawn by step even if drawing by position is possible */
 };
 
 struct dca_core {
@@ -58,16 +58,17 @@ struct dca_core {
     struct sched weights;
     struct sched_bounds bounds;
     bool weighted;
-    /* True if variant=paper is given, and chunks are drawn by step and weighted. Then no fraction is carried to the
-     * next chunk. Chunks after the last step of the closed form are not enlarged. */
+    /* True if variant=paper is given, and chunks are drawn by step and weighted. In this case no fraction is carried to
+     * the next chunk, and chunks after the last step of the closed form are not enlarged. */
     bool to_the_letter;
     bool rounds_up;
-    /* if the technique is wf or learns the weights of wf: sum of the given powers; 0: a worker's weight is its power */
+    /* if the technique is wf or learns the weights of wf: sum of the given powers; 0: the weight of a worker is its
+     * power */
     double power_sum;
     uint64_t iterations;
-    uint64_t stop; /* to end the run, a rank adds this to a counter; at least 2 N */
-    /* [workers] `known`: for each worker, the record from which the technique learned last. `fresh`: the records that
-     * were read last. Owned; NULL if the technique does not learn. */
+    uint64_t stop; /* amount that a rank adds to a counter to end the run; at least 2 N */
+    /* [workers] `known`: the record of each worker from which the technique has learned last. `fresh`: the record of
+     * each worker that was read last. Owned; NULL if the technique does not learn. */
     struct dca_measured *known, *fresh;
 };
 
@@ -87,7 +88,7 @@ static inline bool dca_draw_step(const struct dca_core *core, uint64_t step, str
     return true;
 }
 
-/* Returns true if no iterations are left. `counter`: the value of the counter that a draw reads first. */
+/* Returns true if all iterations are drawn. `counter`: the value of the counter that a draw reads first. */
 bool dca_is_over(const struct dca_core *core, uint64_t counter);
 
 void dca_learn(struct dca_core *core);

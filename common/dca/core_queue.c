@@ -2,8 +2,8 @@
 /* The lock-free queue of a node: see core_queue.h. */
 #include "common/dca/core_queue.h"
 
-/* How many bits of the head are the scheduling step. A big chunk with too many iterations is split, so the step never
- * overflows into the epoch. */
+/* Number of bits of the head that hold the scheduling step. A big chunk with too many iterations is split, so the step
+ * never overflows into the epoch. */
 #define STEP_BITS 40
 #define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)
 #define REFILLING STEP_MASK
@@ -65,9 +65,9 @@ static bool is_sound(const struct dca_view *view, uint64_t head)
     return head >> STEP_BITS == view->epoch && (head & STEP_MASK) <= PIECE_MAX;
 }
 
-/* Returns the step of the head after the last chunk of a big chunk is drawn. It is DRAINED if big chunks come only from
- * givers and no rest is left. Otherwise it is `wet`. The description of the big chunk does not change before that draw.
- */
+/* Returns the step that the head gets after the last chunk of a big chunk is drawn. This is DRAINED if big chunks come
+ * only from workers that give up iterations, and if no rest of a big chunk is waiting. Otherwise it is `wet`. The
+ * description of the big chunk does not change before the last draw. */
 static uint64_t dca_queue_step_behind(const struct dca_queue *queue, uint64_t wet)
 {
     bool dry = atomic_load(&queue->dry) != 0 && atomic_load(&queue->rest_count) == 0;

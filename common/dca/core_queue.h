@@ -65,7 +65,8 @@ enum dca_drawn {
     DCA_DRAWN,
     DCA_REFILL, /* the worker must fetch a big chunk, then call dca_queue_refill() or dca_queue_end() */
     DCA_WAIT,
-    DCA_HUNGRY, /* only running chunks are left; the worker is hungry until it calls dca_queue_wake() */
+    /* all remaining iterations are in running chunks; the worker is hungry until it calls dca_queue_wake() */
+    DCA_HUNGRY,
     DCA_END,
     DCA_BROKEN,
 };
@@ -85,8 +86,8 @@ bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk);
 
 void dca_queue_refill(struct dca_queue *queue, const struct range *chunk);
 
-/* Called after DCA_REFILL if no big chunk is left. Without recall, the queue ends at once. With recall, the queue is
- * drained, and ends after all workers have become hungry. */
+/* Called after DCA_REFILL if there are no more big chunks. Without recall, the queue ends at once. With recall, the
+ * queue is drained, and ends after all workers have become hungry. */
 void dca_queue_end(struct dca_queue *queue, bool recall);
 
 void dca_queue_stop(struct dca_queue *queue);
@@ -96,8 +97,8 @@ bool dca_queue_is_drained(const struct dca_queue *queue);
 /* The worker is no longer hungry. Call this once after each DCA_HUNGRY, before the next draw. */
 void dca_queue_wake(struct dca_queue *queue);
 
-/* Was a worker ever hungry? This reads a word that nobody writes while big chunks are left. So the cache line of the
- * word stays in the caches of all cores. */
+/* Was a worker ever hungry? This function reads a word that nobody writes before the last big chunk is drawn. So until
+ * then the word's cache line stays in the caches of all cores. */
 static inline bool dca_queue_is_wanted(const struct dca_queue *queue)
 {
     return atomic_load_explicit(&queue->wanted, memory_order_relaxed) != 0;

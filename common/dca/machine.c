@@ -10,8 +10,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Functions that are always inlined. An action then stays in registers; a draw takes 20 ns longer if the action passes
- * through memory. */
+/* Functions that are always inlined, so that an action stays in registers. If the action passes through memory, a draw
+ * takes 20 ns longer. */
 #define PART static inline __attribute__((always_inline))
 
 #define STATE(state) (1u << (state))
@@ -137,8 +137,8 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
 }
 
 /* Multiplies the size by the worker's weight: K' = floor(K V_j / Q_j), [SW] eq 2; K w_j for wf, [RMA] Table 2. The
- * fraction that is lost by rounding is added to this worker's next chunk. Without that, tiny chunks would be left at
- * the end. */
+ * fraction that is lost by rounding is added to this worker's next chunk. Otherwise the lost fractions would remain at
+ * the end and be drawn in tiny chunks. */
 static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -161,9 +161,9 @@ static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, ui
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* Returns the size of the chunk of this step. The closed form has a fixed number of steps, and weighted chunks need not
- * add up to N within these steps. After these steps a chunk is at least 1/(2 P) of the rest that the last draw left.
- * Otherwise the rest would be drawn in chunks of the closed form's last size, which is often 1. */
+/* Returns the size of the chunk of this step. The closed form has a fixed number of steps. Weighted chunks need not add
+ * up to N within these steps. After these steps a chunk has at least 1/(2 P) of the iterations that remained after the
+ * last draw. Otherwise these iterations would be drawn in chunks of the closed form's last size, which is often 1. */
 static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
     struct dca_core *core = machine->core;
@@ -285,7 +285,7 @@ PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca
     return dca_end(machine);
 }
 
-/* Claims the queue before the chunk is cut, so a cut never has to be undone. */
+/* Claims the queue before the running chunk is cut. If the claim fails, no cut has to be undone. */
 static struct dca_action dca_claim(struct dca_machine *machine)
 {
     dca_move(machine, DCA_CLAIMING);

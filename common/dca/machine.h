@@ -47,7 +47,7 @@ enum dca_state {
 
 enum dca_event_type {
     DCA_EVENT_START,
-    DCA_EVENT_FETCHED, /* `value`: the counter before the FETCH_ADD */
+    DCA_EVENT_FETCHED, /* `value`: the value that the counter had before the FETCH_ADD */
     DCA_EVENT_EXCHANGED,
     DCA_EVENT_DREW,
     DCA_EVENT_PUBLISHED,
@@ -69,7 +69,8 @@ struct dca_event {
         struct range cut;
         struct {
             enum dca_drawn result;
-            /* if `result` is DRAWN: the chunk; if it is REFILL: the rest of a big chunk, or count 0 */
+            /* if `result` is DRAWN: the chunk; if `result` is REFILL: the rest of a big chunk that was too long for the
+             * queue, or count 0 */
             struct range range;
         } drawn;
     };
@@ -98,10 +99,10 @@ struct dca_action {
     uint8_t counter;
     uint8_t counters;
     bool calculated;
-    bool assigns; /* the FETCH_ADD is the synchronised part of a draw ([DCA]) */
+    bool assigns; /* this FETCH_ADD is the synchronised part of a draw ([DCA]) */
     union {
         uint64_t amount;
-        struct range range; /* its first iteration is counted from the beginning of the loop */
+        struct range range; /* the first iteration is counted from the beginning of the loop */
     };
 };
 
@@ -110,17 +111,18 @@ struct dca_machine {
     unsigned state;
     bool by_node;
     bool stopped;
-    unsigned worker; /* number of the worker for the technique, 0 .. P-1; with by_node, the number of its node */
-    double weight;   /* if chunks are drawn by step: present factor for their sizes; 0: sizes are not weighted */
-    double load;     /* if chunks are drawn by step: divisor for their sizes */
-    double carry;    /* if chunks are drawn by step: fraction of an iteration that is carried to the next chunk */
+    /* number of the worker, 0 .. P-1, as the technique counts workers; with by_node, the number of the worker's node */
+    unsigned worker;
+    double weight; /* if chunks are drawn by step: present factor for their sizes; 0: sizes are not weighted */
+    double load;   /* if chunks are drawn by step: divisor for their sizes */
+    double carry;  /* if chunks are drawn by step: fraction of an iteration that is carried to the next chunk */
     uint64_t rest;
     uint64_t size;
-    struct range chunk; /* its first iteration is counted from the beginning of the loop */
+    struct range chunk; /* the first iteration is counted from the beginning of the loop */
     struct dca_measured own;
 };
 
-/* `power`: the power of the worker or of its node that was given to the core; 1 if none was given. */
+/* `power`: the given power of the worker (or of its node, with by_node); 1 if no powers were given. */
 void dca_machine_init(struct dca_machine *machine, struct dca_core *core, unsigned worker, double power, bool by_node);
 
 struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event);
@@ -138,8 +140,8 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
                          double deviation_ns, unsigned samples);
 
 /* A shortcut for the most frequent draw: by position, from the counters, without delays. The caller has drawn `step`.
- * This function does what the two events FINISHED (or START) and FETCHED would do. Returns false if no iterations are
- * left. */
+ * This function has the same effect as the events FINISHED (or START) and FETCHED. Returns false if all iterations are
+ * drawn. */
 static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t step, struct range *chunk)
 {
     bool is_drawn = dca_draw_step(machine->core, step, &machine->chunk);
@@ -148,8 +150,8 @@ static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t s
     return is_drawn;
 }
 
-/* How a synchronous driver accesses the shared counters. Each function carries out one action, and returns when the
- * result of the action is known. */
+/* How a synchronous driver accesses the shared counters. Each function carries out one action and waits for its result.
+ */
 struct dca_counters {
     void *self;
     /* Returns the value that the counter had before the addition. If `amount` is 0, only reads the counter. `assigns`:
@@ -158,7 +160,8 @@ struct dca_counters {
     /* Publishes `own`, and fills `all` with one record per worker. For techniques that learn only. */
     void (*share)(void *self, const struct dca_measured *own, struct dca_measured *all);
     void (*calculating)(void *self);
-    /* Draws from the queue of the node. `range` is as in `drawn` of struct dca_event. NULL if the node has no queue. */
+    /* Draws from the queue of the node. If the result is DRAWN or REFILL, sets `range` as in struct dca_event. The
+     * member is NULL if the node has no queue. */
     enum dca_drawn (*draw)(void *self, struct range *range);
     void (*publish)(void *self, const struct range *big);
     void (*await)(void *self);
@@ -169,7 +172,7 @@ struct dca_counters {
 };
 
 /* Finishes the previous chunk and draws the next one. The chunk's first iteration is counted from the beginning of the
- * loop. Returns false if no iterations are left. */
+ * loop. Returns false if all iterations are drawn. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk);
 
 /* Gives up the iterations of the running chunk that have not begun. `cut` cuts the chunk and returns the range that it

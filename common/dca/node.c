@@ -58,10 +58,11 @@ static int open_queue(struct share *share, struct node *own)
 {
     own->index = carrier->rank(share->node);
     own->workers = carrier->ranks(share->node);
-    /* Allocates twice the size, to have room for aligning: the library does not guarantee alignment to a cache line. */
+    /* The allocated memory has twice the needed size. So the structure can be aligned to a cache line, which the
+     * library does not guarantee. */
     void *memory = carrier->share_memory(share->node, 2 * sizeof *own->shared, &own->memory);
     uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
-    /* The window is page-aligned in every rank, so the offset is the same for all. */
+    /* The memory is page-aligned in every rank, so the structure has the same offset in all ranks. */
     own->shared = (struct node_shared *)((address + alignment - 1) / alignment * alignment);
     own->queue = &own->shared->queue;
     if (own->index == 0)
@@ -99,7 +100,7 @@ static void wait_for_refill(void *self)
     struct share *share = ((struct window *)self)->share;
     struct node *own = share->own;
     share->host->pause(share);
-    if (share->rank == 0) /* Fetches of other nodes may need rank 0 to be inside MPI. */
+    if (share->rank == 0) /* Rank 0 enters MPI, because the operations of other nodes may make progress only then. */
         transport_rma.serve(share);
     if (share->cores_are_free && own->looks++ < REFILL_LOOKS)
         return;
@@ -130,7 +131,7 @@ static enum dca_drawn draw_from_queue(void *self, struct range *range)
     if (result == DCA_REFILL)
         dca_queue_take_rest(own->queue, range);
     share->failed |= result == DCA_BROKEN;
-    /* This draw may have ended the queue. The hungry ranks sleep until they are told of the end. */
+    /* This draw may have ended the queue. Hungry ranks sleep, so they must be woken. */
     if (result == DCA_END)
         node_ring(share);
     return result;

@@ -16,9 +16,9 @@
 #define TICKET_WORD  (DCA_COUNTERS * COUNTER_WORDS)
 #define SERVING_WORD ((DCA_COUNTERS + 1) * COUNTER_WORDS)
 #define WINDOW_WORDS ((DCA_COUNTERS + 2) * COUNTER_WORDS)
-/* How long a rank takes to wake up between two delayed assignments, if ranks share cores. */
+/* How long a rank takes to wake up between two delayed assignments if ranks share cores. */
 #define TURN_NS 20000u
-/* How long the rank whose turn is next sleeps between two polls. It sleeps so that the rank before it can use the core.
+/* How long the rank whose turn is next sleeps between two polls. While it sleeps, the rank before it can use the core.
  */
 #define LOOK_NAP_NS 1000u
 
@@ -36,8 +36,8 @@ static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount,
     return fetch_word(self, (size_t)counter * COUNTER_WORDS, amount);
 }
 
-/* Waits for this rank's turn. The ticket tells how many ranks are ahead, and so how long this rank may sleep. If this
- * rank only called sched_yield(), the system would prefer ranks that have slept. */
+/* Waits for this rank's turn. The ticket tells how many ranks are ahead of this rank, and so how long it may sleep. It
+ * does not only call sched_yield(), because the system would then prefer ranks that have slept. */
 static void take_turn(struct window *window)
 {
     struct share *share = window->share;
@@ -65,8 +65,8 @@ static void rma_calculating(void *self)
     share->host->delay(share, share->calculation_ns);
 }
 
-/* Each word is transferred atomically. A record has several words, so its checksum shows whether all of them are from
- * the same record. */
+/* Publishes this worker's record and reads those of all workers. Each word is transferred atomically. A record has
+ * several words, so its checksum shows whether all of them belong to the same version of the record. */
 static void share(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     struct window *window = self;
@@ -118,7 +118,8 @@ static bool rma_draw(struct share *share, struct range *chunk)
     return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
-/* Other ranks' one-sided operations need no answer: it is enough that this rank enters MPI for a moment. */
+/* This rank need not answer one-sided operations of other ranks. It only enters MPI for a moment, so that they make
+ * progress. */
 static bool rma_serve(struct share *share)
 {
     carrier->progress(share->world, (int)share->rank);

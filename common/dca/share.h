@@ -17,17 +17,18 @@ struct transport {
     size_t own_bytes;
     /* Creates windows and communicators. If it fails, close() must be called too. */
     int (*open)(struct share *share);
-    /* Draws the next chunk. The chunk's first iteration is counted from the beginning of the loop. Returns false if no
-     * iterations are left. If the pointer is NULL, dca_machine_draw() is used. */
+    /* Draws the next chunk. The chunk's first iteration is counted from the beginning of the loop. Returns false if all
+     * iterations are drawn. If the member is NULL, dca_machine_draw() is used. */
     bool (*draw)(struct share *share, struct range *chunk);
-    /* Serves requests of other ranks. Returns true if there was a request. The pointer is NULL if ranks send no
+    /* Serves requests of other ranks. Returns true if there was a request. The member is NULL if ranks send no
      * requests. */
     bool (*serve)(struct share *share);
     /* called about once per millisecond; may be NULL */
     void (*look)(struct share *share, uint64_t now_ns);
-    /* Should this rank give up iterations because another rank is hungry? If the pointer is NULL, it never should. */
+    /* Returns true if another rank is hungry, so this rank should give up iterations. If the member is NULL, this rank
+     * never gives up any. */
     bool (*wanted)(const struct share *share);
-    /* Returns as soon as no other rank needs this rank for its draws. May be NULL. */
+    /* Keeps serving other ranks until none of them needs this rank for its draws. May be NULL. */
     void (*finish)(struct share *share);
     uint64_t (*drawn)(struct share *share);
     void (*close)(struct share *share);
@@ -36,7 +37,7 @@ struct transport {
 extern const struct transport transport_rma, transport_two_sided, transport_node;
 
 struct share_host {
-    /* Called if no message has arrived. Polls for a short time, then calls `poll` once more and sleeps. */
+    /* Called if no message has arrived. Polls with `poll` for a short time. Then calls `poll` once more and sleeps. */
     void (*idle)(struct share *share, bool (*poll)(void *context), void *context);
     void (*happened)(struct share *share);
     void (*pause)(struct share *share);
@@ -44,7 +45,8 @@ struct share_host {
     /* may be NULL */
     void (*delay)(struct share *share, uint64_t ns);
     void (*nap)(struct share *share, uint64_t ns);
-    /* Called again and again during long waits. Handles signals, and may stop the run. NULL if there is no recall. */
+    /* Called again and again during long waits. Handles signals, and may stop the run. The member is NULL if there is
+     * no recall. */
     void (*look)(struct share *share);
     void (*yield)(void);
 };
@@ -53,7 +55,7 @@ struct share {
     const struct transport *transport;
     const struct share_host *host;
     void *context;
-    /* `world`: the ranks that share the loop; `node`: the ranks of `world` that share memory with this rank */
+    /* `world`: the ranks that share the loop. `node`: those of them that share memory with this rank. */
     carrier_comm world, node;
     unsigned rank, ranks, nodes;
     bool cores_are_free;
@@ -73,11 +75,11 @@ struct share {
 
 int share_prepare(struct share *share);
 int share_open(struct share *share);
-/* Collective if the share is open; otherwise it only frees memory. */
+/* Must be called by all ranks together if the share is open. Otherwise it only frees memory. */
 void share_close(struct share *share);
 
-/* Draws the next chunk. The chunk's first iteration is counted from the beginning of the loop. Returns false if no
- * iterations are left, or if the draw failed. */
+/* Draws the next chunk. The chunk's first iteration is counted from the beginning of the loop. Returns false if all
+ * iterations are drawn, or if the draw failed. */
 static inline bool share_draw(struct share *share, struct range *chunk)
 {
     if (share->transport->draw != NULL)

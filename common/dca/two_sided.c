@@ -23,8 +23,8 @@ struct ask {
 #define ADD_BYTES offsetof(struct ask, measured)
 
 #define RECEIVES 8
-/* A rank with a core of its own tests this often for an answer before it calls idle(). The tests take some
- * microseconds. */
+/* How many times a rank with a core of its own tests for an answer before it calls idle(). All these tests together
+ * take some microseconds. */
 #define QUICK_LOOKS 64
 
 struct two_sided {
@@ -90,7 +90,7 @@ static bool is_proper(const struct two_sided *own, const struct ask *ask, size_t
     }
 }
 
-/* Ends the run after a rank has sent an invalid request: nobody could recover the chunks that this rank has drawn. */
+/* Ends the run after a rank has sent an invalid request. The chunks that this rank has drawn could not be recovered. */
 static void two_sided_refuse(const struct two_sided *own, int from)
 {
     fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);

@@ -85,8 +85,8 @@ static int job_setup_check_loop(const struct job_setup *setup, struct error *err
                            setup->kernel->name);
 }
 
-/* For loops whose iterations or time steps use earlier results. Such a loop must begin at iteration 0, otherwise
- * this check fails. The error text contains "`what` KERNEL `does`" as the reason. */
+/* Loops whose iterations or time steps use earlier results must begin at iteration 0; otherwise this check fails. The
+ * error text contains "`what` KERNEL `does`" as the reason. */
 static int job_setup_check_first(const struct job_setup *setup, const char *what, const char *does, struct error *error)
 {
     if (setup->first == 0)
@@ -348,8 +348,8 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
                          "accepted: a technique that does not",
                          job->spec.technique.technique->name, setup->kernel->name);
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        /* A worker that requests its next chunk early holds two consecutive chunks, so other workers could not
-         * compute one of them in parallel. */
+        /* If workers requested chunks ahead, a worker would hold two consecutive chunks, and no other worker could
+         * compute one of them at the same time. */
         job->spec.ask_ahead = ASK_AHEAD_OFF;
     if (job->spec.max_chunk > 0 && job->spec.max_chunk < setup->loop.distance)
         return error_set(error,
@@ -427,7 +427,7 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     return check_output(setup, error);
 }
 
-/* For an open job, to which users add iterations. The kernel must be able to run iterations beyond those that it
+/* Checks an open job, to which users add iterations. The kernel must be able to run iterations beyond those that it
  * describes. The size of the output must not depend on the length of the loop. */
 static int check_counted(const struct job_setup *setup, struct error *error)
 {

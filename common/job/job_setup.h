@@ -18,13 +18,13 @@ struct job_setup {
     const struct hdss_kernel *kernel;
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    bool is_described; /* `kernel` is made from `description`, not loaded: see job_setup_take() */
+    bool is_described; /* `kernel` was made from `description` and was not loaded: see job_setup_take() */
     struct description description;
     uint64_t first, count;
     uint64_t step_iterations;
     bool min_chunk_raised;
     uint64_t record_bytes; /* size of the result of an iteration, or RECORD_VARIABLE */
-    bool collect;          /* results are written to an output; false: they are only added to the checksum */
+    bool collect;          /* true: results are written to an output; false: results are only added to the checksum */
 };
 
 static inline bool job_setup_has_dependent_steps(const struct job_setup *setup)

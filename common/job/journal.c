@@ -170,7 +170,7 @@ static int replace(struct journal *journal, struct error *error)
     int fd = open(journal->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return journal_fail(journal, "cannot create", error);
-    file_lock(fd); /* Locking cannot fail because of another process, because no other process knows the file yet. */
+    file_lock(fd); /* The lock cannot be refused, because no other process knows the new file yet. */
     if (write_whole(journal, fd, &size, &crc) < 0 || rename(journal->temporary, journal->path) < 0) {
         journal_fail(journal, "cannot write", error);
         unlink(journal->temporary);
@@ -329,7 +329,8 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
     journal_note(journal, ranges, count);
     journal->digest += digest;
     if (has_grown(journal))
-        replace(journal, NULL); /* If rewriting fails, the journal is still valid, only longer than necessary. */
+        /* If rewriting fails, the old journal is still valid. It is only longer than necessary. */
+        replace(journal, NULL);
     return 0;
 }
 

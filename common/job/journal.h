@@ -22,12 +22,12 @@ enum journal_state {
 
 struct journal_file {
     struct journal_content content;
-    size_t size; /* greater than content.valid if bytes at the end of the file are incomplete or corrupted */
+    size_t size; /* bytes of the file; more than content.valid if the end of the file is incomplete or corrupted */
     unsigned char *bytes;
-    int fd; /* owned, and locked; -1: none */
+    int fd; /* the file, which is locked; owned; -1: no file is open */
 };
 
-/* The caller calls journal_file_fini() whatever the result is. */
+/* The caller must call journal_file_fini() for every result, also for failures. */
 enum journal_state journal_read(struct journal_file *file, const char *path, struct error *error);
 void journal_file_fini(struct journal_file *file);
 
@@ -36,11 +36,11 @@ void journal_file_fini(struct journal_file *file);
 int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
                     struct error *error);
 
-/* Limit of the recovery points that are kept. Of the points before which all iterations are done, only the last is
- * kept. All other points are at later iterations. */
+/* Limit of the recovery points that are kept. If all iterations before several points are done, only the last of these
+ * points is kept. All other kept points are at later iterations. */
 #define JOURNAL_POINTS 3
 
-/* If a journal gets more growths than this, every second one is dropped. */
+/* If a journal gets more growth records than this, every second one is dropped. */
 #define JOURNAL_GROWTHS 64
 
 struct journal {
@@ -48,14 +48,16 @@ struct journal {
     char *path, *temporary;
     bool sync;
     struct range loop;
-    struct journal_growth growths[JOURNAL_GROWTHS]; /* [growth_count] ascending; the last one is the present loop */
+    /* [growth_count] in ascending order; the last one describes the present loop */
+    struct journal_growth growths[JOURNAL_GROWTHS];
     unsigned growth_count;
     unsigned char *head;
     size_t head_bytes;
     uint32_t head_crc;
     struct ranges done;
     struct poison_set deaths;
-    struct journal_point points[JOURNAL_POINTS]; /* [point_count] ascending; their data are owned */
+    /* [point_count] in ascending order; the data of the points are owned */
+    struct journal_point points[JOURNAL_POINTS];
     unsigned point_count;
     uint64_t digest;
     uint32_t crc;
@@ -69,9 +71,9 @@ struct journal {
 int journal_begin(struct journal *journal, const char *path, const struct journal_head *head,
                   const struct journal_content *earlier, bool sync, struct error *error);
 
-/* Records that these ranges are done, and adds `digest`, their share of the checksum. If this function or one of the
- * next functions fails, the file has no new valid record. If an incomplete record cannot be removed from the file,
- * all later calls fail, too. */
+/* Records that these ranges are done, and adds `digest`, the checksum of their results. If this function or one of the
+ * next functions fails, the file has no new valid record. If an incomplete record cannot be removed from the file, all
+ * later calls fail, too. */
 int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
                    struct error *error);
 
@@ -80,8 +82,8 @@ int journal_append_growths(struct journal *journal, const struct journal_growth 
 
 int journal_append_deaths(struct journal *journal, const struct poison *deaths, struct error *error);
 
-/* Records a recovery point, unless JOURNAL_POINTS points are kept already or a kept point is at the same or a
- * later iteration. */
+/* Records a recovery point. Does nothing if JOURNAL_POINTS points are kept already, or if a kept point is at the same
+ * or a later iteration. */
 int journal_append_point(struct journal *journal, const struct journal_point *point, struct error *error);
 
 /* Rewrites the journal at minimal size and appends the end record. This record says that the whole loop is done and

@@ -14,7 +14,7 @@ static const char magic[8] = {'H', 'D', 'S', 'S', 'J', 'R', 'N', 'L'};
 enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, FIRST_AT = 16, COUNT_AT = 24, TEXT_AT = 32, CRC_BYTES = 4 };
 enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 12, LIST_AT = 16 };
 #define DEATHS_MARK 0x80000000u
-/* Flag in a record's number of deaths: supermasters are among the processes that died. */
+/* Flag in a record's number of deaths. It shows that supermasters are among the processes that died. */
 #define SHARED_MARK 0x80000000u
 /* Flag of a recovery point in the first word of its record. The other bits of the word are the length of the
  * point, in units of JOURNAL_RANGE_BYTES. */
@@ -264,7 +264,8 @@ static size_t take_record(struct journal_content *content, const unsigned char *
         if (version >= GROWTH_VERSION)
             result = add_growth(content, record, count, reason);
         else
-            *reason = JOURNAL_CONTRADICTS; /* Before GROWTH_VERSION no record had both flags. */
+            /* Journals of versions before GROWTH_VERSION have no records with both flags. */
+            *reason = JOURNAL_CONTRADICTS;
     }
     if (result < 0)
         return 0;

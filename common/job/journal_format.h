@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raise this if the layout, the lines of the text or the digest change. */
+/* Increase this number if the layout, the lines of the text or the digest change. */
 #define JOURNAL_VERSION       5
 #define JOURNAL_VERSION_LEAST 1
 
@@ -58,12 +58,13 @@ struct journal_growth {
     uint64_t inputs;
 };
 
-/* If the loop may grow, loop.count is 0, and the last of the `growths` has the number of iterations. */
+/* If the loop may grow, loop.count is 0, and the last entry of `growths` has the number of iterations. */
 struct journal_head {
     const char *text;
     size_t text_bytes;
     struct range loop;
-    const struct journal_growth *growths; /* [growth_count] ascending; written after the head */
+    /* [growth_count] in ascending order; these records are written after the head */
+    const struct journal_growth *growths;
     size_t growth_count;
 };
 
@@ -88,9 +89,9 @@ static inline size_t journal_point_size(uint64_t bytes)
     return journal_record_size((size_t)((8 + bytes + JOURNAL_RANGE_BYTES - 1) / JOURNAL_RANGE_BYTES));
 }
 
-/* Each of these functions writes a head or a record to `out`, which must be large enough. It returns the CRC with
- * which the computation of the next record's CRC starts. A record of deaths must have deaths of workers
- * (deaths->deaths) or of their child processes (deaths->failures). `first` is the first iteration of the loop. */
+/* Each of these functions writes a head or a record to `out`, which must be large enough. It returns the CRC with which
+ * the computation of the next record's CRC starts. A record of deaths must have deaths of workers (deaths->deaths) or
+ * of their child processes (deaths->failures). `first` is the number of the loop's first iteration. */
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
@@ -100,7 +101,7 @@ uint32_t journal_point_put(const struct journal_point *point, uint32_t before, u
 uint32_t journal_end_put(uint64_t bytes, uint32_t before, unsigned char *out);
 
 struct journal_content {
-    struct journal_head head; /* its text is borrowed from the decoded bytes */
+    struct journal_head head; /* the text of the head is borrowed from the decoded bytes */
     struct journal_growth *growths;
     size_t growth_room;
     struct ranges done;
@@ -111,7 +112,8 @@ struct journal_content {
     uint64_t digest;
     bool is_over;
     uint64_t final_bytes;
-    size_t valid; /* size of the valid part; all bytes after it are incomplete or corrupted */
+    /* number of bytes at the beginning that are valid; the bytes after them are incomplete or corrupted */
+    size_t valid;
 };
 
 enum journal_decoded {
@@ -123,7 +125,7 @@ enum journal_decoded {
     JOURNAL_NO_MEMORY,
 };
 
-/* Accepts any bytes. The caller calls journal_content_fini() whatever the result is. */
+/* Accepts any bytes. The caller must call journal_content_fini() for every result. */
 enum journal_decoded journal_decode(struct journal_content *content, const unsigned char *bytes, size_t size);
 /* Returns the last recovery point with `bytes` bytes from which a loop with dependencies can continue, or NULL. The
  * point is at the first iteration that is not done, or at least `distance` iterations before that iteration. In the

@@ -23,8 +23,8 @@
 
 struct way_to_set {
     struct ticket ticket;
-    /* false: the user gave a local socket or a port instead of a ticket. A local socket needs no key. For a port a
-     * munge credential is used. */
+    /* true: the user gave a ticket, which contains a key. false: the user gave a local socket or a port. A local socket
+     * needs no key; for a port a munge credential is used. */
     bool has_key;
 };
 

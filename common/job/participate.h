@@ -13,7 +13,7 @@ struct participant {
      * ticket is borrowed; NULL: the process joins no set. */
     const char *ticket;
     uint64_t patience_ns;
-    /* Runs the job with command line word[words]. Returns the exit status. */
+    /* Runs the job whose command line is word[words]. Returns the exit status. */
     int (*run)(void *context, struct runtime *runtime, unsigned words, char *const *word);
     void *context;
 };

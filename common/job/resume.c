@@ -188,8 +188,8 @@ static uint64_t percent(const struct journal_content *content)
     return count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100;
 }
 
-/* True if a run can continue from the journal. This includes journals whose iterations are all done, because such a
- * run may have failed before it made the final files. */
+/* True if a run can continue from the journal. The journal may contain all iterations, because the earlier run may have
+ * failed before it made the final files. */
 static bool is_worth_something(const struct journal_content *content)
 {
     return ranges_total(&content->done) > 0;
@@ -208,8 +208,8 @@ static int refuse_old(const char *path, uint64_t percent, struct error *error)
                      path, percent);
 }
 
-/* Fails if an earlier run at this path can be resumed, or if its journal is unusable, unless --overwrite is given.
- * Always fails if the journal is in use or cannot be read. */
+/* Fails if an earlier run at this path can be resumed, or if its journal is unusable. With --overwrite these two cases
+ * are allowed. Always fails if the journal is in use or cannot be read. */
 static int check_old(struct resume *resume, const char *path, const struct job_setup *setup, struct error *error)
 {
     struct journal_file file;
@@ -236,7 +236,7 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
 
 /* Decides how to continue after a complete earlier run with variable output. The output of the earlier run is in the
  * final files or still in parts. It is still in parts if the parts were not to be joined, or if the run was killed
- * before that. The present run may want the other of these two forms, or more iterations. */
+ * before that. The present run may need the other of these two forms, or may have more iterations. */
 static int look_at_parts(struct resume *resume, const struct job_setup *setup, bool has_more, struct error *error)
 {
     const int found = results_look(setup->job.output, &setup->loop, error);
@@ -289,9 +289,9 @@ static int check_start(const struct job_setup *setup, const char *path, struct e
                      setup->job.output, path);
 }
 
-/* Finds the usable results of the earlier run. All are usable unless output is missing or has a wrong size. If all
- * iterations are done, also reads the parts of variable output, because the final files are made from the parts.
- * Returns 1 if only the results of the ranges in `sound` are usable. */
+/* Finds the usable results of the earlier run. Returns 0 if all are usable, and 1 if only the results of the ranges in
+ * `sound` are. Results are unusable if output is missing or has a wrong size. If all iterations are done, also reads
+ * the parts of variable output, because the final files are made from the parts. */
 static int find_sound(const struct journal_content *content, const struct job_setup *setup, struct ranges *sound,
                       uint64_t *digest, struct error *error)
 {
@@ -362,8 +362,8 @@ int resume_find_failed(const struct resume *resume, const struct job_setup *setu
     return results_find_failed(setup->job.output, &setup->loop, done, failed, &digest, error);
 }
 
-/* Allows another try for iterations that killed their processes. Iterations that killed ISOLATED_DEATHS workers or
- * more are tried in isolation. */
+/* Allows another try for iterations that killed their processes. If they killed ISOLATED_DEATHS workers or more, they
+ * are tried in a child process. */
 static int forgive_deaths(struct resume *resume, struct error *error)
 {
     struct poison_set *known = &resume->earlier.content.deaths, forgiven = {0};
@@ -533,7 +533,7 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
     char beside[JOB_JOURNAL_PATH_MAX];
     path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
-        unlink(beside); /* This run replaces the output that the journal `beside` describes. */
+        unlink(beside); /* The journal `beside` describes the output that this run replaces. */
     assert(!resume->is_over && "nothing is left to do");
     if (resume->path[0] == '\0')
         return 0;
@@ -646,7 +646,7 @@ void resume_conclude(struct resume *resume, const struct job_setup *setup, bool 
     struct stat output;
     const bool is_device = setup->collect && stat(setup->job.output, &output) == 0 && !S_ISREG(output.st_mode);
     const bool is_kept = is_right && !is_device && journal_end(&resume->journal, bytes, &unused) == 0;
-    /* A journal without an end record is removed: the final files exist, so nothing is left to resume. */
+    /* The final files exist, so nothing is left to resume. So a journal that has no end record is removed. */
     resume_end_journal(resume, !is_kept);
 }
 

@@ -13,27 +13,28 @@
 
 struct resume {
     char path[JOB_JOURNAL_PATH_MAX];
-    char *text; /* the text of `head`, which names the job; owned */
+    char *text; /* text that names the job, a part of `head`; owned */
     struct journal_head head;
     struct journal_growth growths[JOURNAL_GROWTHS];
     bool grows;
     struct journal_file earlier; /* journal of the resumed run; empty if there is none */
     bool resumed;
     bool is_over;
-    /* the earlier run was complete, and this run continues it after splitting the final files into parts again */
+    /* the earlier run was complete; its final files are split into parts again, and this run continues with these parts
+     */
     bool goes_on;
-    /* a journal without an end record exists, so an existing output belongs to the run of that journal */
+    /* a journal without an end record exists, so an existing output was written by the run of that journal */
     bool has_begun;
     struct journal journal;
-    unsigned char *point; /* [point_bytes] data of a recovery point that has not completely arrived; owned */
+    unsigned char *point; /* [point_bytes] data of a recovery point of which some parts have not arrived yet; owned */
     uint64_t point_bytes;
     struct error failure;
 };
 
 void resume_init(struct resume *resume);
 
-/* Returns the name of the kernel's input file, for example the list of its tasks. The name is borrowed from the
- * set-up. Returns NULL if no parameter of the kernel names a file, or if several do. */
+/* Returns the name of the kernel's input file, for example of the list of its tasks. The name is borrowed from the
+ * set-up. Returns NULL unless exactly one parameter of the kernel names a file. */
 const char *resume_list(const struct job_setup *setup);
 
 /* The first of three steps; it changes no file. Reads the journal for --resume, and rejects a new run that would
@@ -49,14 +50,16 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
  * usable. `name` begins each line. */
 int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name, struct error *error);
 
-/* Finds the iterations that the kernel reported as failed, among those that resume_take() has kept as done. */
+/* Finds the failed iterations of the earlier run: those that resume_take() has kept as done and that the kernel
+ * reported as failed. */
 int resume_find_failed(const struct resume *resume, const struct job_setup *setup, struct ranges *failed,
                        struct error *error);
 
-/* Creates the journal of this run. Returns 0, -1 or RESULTS_NO_ROOM. */
+/* Creates the journal of this run. Returns RESULTS_NO_ROOM if the disk is full, otherwise 0 or -1. */
 int resume_begin(struct resume *resume, const struct job_setup *setup, struct error *error);
 
-/* Creates or opens the output. `lock` is as for results_create(). Returns 0, -1 or RESULTS_NO_ROOM. */
+/* Creates or opens the output. `lock` is used as by results_create(). Returns RESULTS_NO_ROOM if the disk is full,
+ * otherwise 0 or -1. */
 int resume_create_output(struct resume *resume, const struct job_setup *setup, int *lock, struct error *error);
 
 /* Records the present length of the loop. Must be called before iterations beyond the old length are recorded.
@@ -73,14 +76,14 @@ int resume_record_point(struct resume *resume, const struct journal_point *part,
 
 int resume_record_deaths(struct resume *resume, const struct poison *deaths, struct error *error);
 
-/* True if the run can be resumed later. If iterations failed, even a complete run can be resumed. */
+/* True if the run can be resumed later. A complete run can also be resumed if iterations have failed. */
 static inline bool resume_is_possible(const struct resume *resume, bool some_failed)
 {
     return resume->path[0] != '\0' && resume->journal.fd >= 0 &&
            (some_failed || resume->grows || !journal_is_complete(&resume->journal));
 }
 
-/* True if all remaining iterations have killed so many processes that --resume would give them up at once. Only
+/* True if the remaining iterations have killed too many processes, so --resume would give them all up at once. Only
  * --resume=failed would run them. Must be called before resume_end(). */
 bool resume_is_given_up(const struct resume *resume, const struct job_setup *setup);
 

@@ -68,7 +68,7 @@ int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers,
 
 int root_check(struct root *root, bool keeps_journal)
 {
-    /* If users add iterations to the loop, root_note_added() sets `grows` later. */
+    /* If users add iterations to the loop, `grows` is set later, by root_note_added(). */
     root->grows = root->setup.loop.grows && !root->setup.job.found.is_counted;
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
@@ -277,7 +277,8 @@ static int finish_output(struct root *root, int status)
 static int root_check_journal(struct root *root, int status)
 {
     const char *failure = root->resume.failure.text;
-    /* Growth is usually recorded before results, but a resumed loop may have grown without any new result. */
+    /* Growth is usually recorded before results. But a resumed loop may have grown without any new result, so growth is
+     * also recorded here. */
     if (failure[0] == '\0' && record_growth(root, &root->error) < 0)
         root->resume.failure = root->error;
     if (failure[0] == '\0' || status == EXIT_STATUS_FAILED)
@@ -286,7 +287,7 @@ static int root_check_journal(struct root *root, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* With --join no the parts are the output, so they stay. */
+/* With --join no the parts are the output, so they are not removed. */
 static void remove_parts(const struct root *root)
 {
     const struct job_setup *setup = &root->setup;
@@ -338,7 +339,7 @@ static void complete_report(struct root *root, struct report *report, uint64_t f
     report->failed_tasks = report->failed_task_count > 0 ? ranges_at(&root->failed, 0) : NULL;
     reasons_sort(&root->reasons);
     report->reasons = &root->reasons;
-    report->failure = NULL; /* The failure is already printed on standard error. */
+    report->failure = NULL; /* The failure was already printed on standard error. */
     report_compute(report);
 }
 

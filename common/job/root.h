@@ -19,7 +19,7 @@ struct root {
     const char *version;
     unsigned rank;
     FILE *out, *err;   /* streams for messages of the job; borrowed */
-    bool has_launcher; /* the ranks have only this job, and report its status to the launcher: see status.h */
+    bool has_launcher; /* the ranks have only this job, so they report its status to the launcher: see status.h */
     struct job_setup setup;
     struct error error;
     struct results_sink sink;
@@ -27,17 +27,18 @@ struct root {
     int output_lock; /* descriptor that locks the output against other runs; -1: none */
     struct resume resume;
     bool grows;
-    /* Set at the end: the iterations that this run has done and that failed, borrowed. NULL: the failed iterations
-     * must be read from the output. */
+    /* Set at the end of the job: the iterations of this run that are done and have failed; borrowed. NULL: the failed
+     * iterations must be read from the output. */
     const struct ranges *done_failed_now;
     struct precedence precedence; /* which iterations wait for others; owned */
-    /* failed iterations of earlier runs, read only if some iterations wait for others; owned */
+    /* the failed iterations of earlier runs; read only if some iterations wait for others; owned */
     struct ranges done_failed;
-    struct ranges failed; /* set at the end: all iterations that are done but failed; owned */
+    struct ranges failed; /* set at the end of the job: the iterations that were done and have failed; owned */
     struct reasons reasons;
-    bool complete; /* set at the end: everything is done, nothing failed, and the output is made */
+    bool complete; /* set at the end of the job: everything is done, no iteration failed, and the output is made */
     bool resumable;
-    bool is_given_up; /* set at the end: only --resume=failed would run the remaining iterations */
+    /* set at the end of the job if the remaining iterations were given up: only --resume=failed would run them */
+    bool is_given_up;
     struct terminal terminal;
     uint64_t process_start_ns;
     int64_t started_at;
@@ -53,19 +54,20 @@ void root_use_streams(struct root *root, FILE *out, FILE *err);
 
 void root_fini(struct root *root);
 
-/* Like job_setup_read_speeds(). This function and the following ones leave their error in root->error, unless they
- * have a parameter `error`. */
+/* Like job_setup_read_speeds(). Errors of this function and of the following ones are in root->error, unless the
+ * function has a parameter `error`. */
 int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds);
 
 /* Makes all checks of check.h, and then takes over the usable results of an earlier run. `keeps_journal` is true if
  * this run keeps a journal. */
 int root_check(struct root *root, bool keeps_journal);
 
-/* Asks the kernel which iterations wait for others; must be called after root_check(). Fails if some wait and the
- * options of the job do not allow that. */
+/* Asks the kernel which iterations wait for others; must be called after root_check(). Fails if some iterations wait
+ * although the options of the job do not allow waiting. */
 int root_read_precedence(struct root *root);
 
-/* Creates the journal and the output, or opens those of the resumed run. Returns 0, -1 or RESULTS_NO_ROOM. */
+/* Creates the journal and the output, or opens those of the resumed run. Returns RESULTS_NO_ROOM if the disk is full,
+ * otherwise 0 or -1. */
 int root_create_files(struct root *root);
 int root_open_sink(struct root *root);
 
@@ -81,7 +83,7 @@ void root_show_progress(struct root *root, const struct progress *progress);
 
 void root_print_failure(struct root *root, const char *text, unsigned rank);
 
-/* Like job_setup_print_notes(), but prints nothing if `status` is not 0, because then the run was rejected. */
+/* Like job_setup_print_notes(). Prints nothing if `status` is not 0, because the run was then rejected. */
 void root_print_notes(const struct root *root, int status);
 
 /* Records in the journal that ranges are done. With --durability node, syncs their results to the disk first. */
@@ -92,13 +94,13 @@ int root_record_deaths(struct root *root, const struct poison *deaths, struct er
 int root_record_point(struct root *root, const struct journal_point *part, uint64_t offset, uint64_t all,
                       struct error *error);
 
-/* Closes the sink and makes the final files. Returns `status`, or another exit status if something failed or if the
- * kernel reported failed iterations. */
+/* Closes the sink and makes the final files. Returns `status` if everything succeeds. Returns another exit status if
+ * something failed or if the kernel reported failed iterations. */
 int root_finish_output(struct root *root, int status);
 
-/* Does the last work on the files of a complete run: appends the end record to its journal, and removes the parts
- * from which the final files were made. If `status` is not 0, removes the journal instead. Must be called after all
- * ranks have left, because a run that is killed before this call can be resumed. */
+/* Does the last work on the files of a complete run: appends the end record to its journal, and removes the parts from
+ * which the final files were made. If `status` is not 0, removes the journal instead. Must be called after all ranks
+ * have ended their part of the run, because a run that is killed before this call can be resumed. */
 void root_clear_away(struct root *root, int status);
 
 /* Completes the report, prints the summary and writes the report. Returns the exit status. */

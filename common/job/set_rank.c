@@ -32,7 +32,7 @@ struct set_rank {
 static _Noreturn void give_up(const struct set_rank *rank, uint32_t number, const char *text)
 {
     say(stderr, "hdss: rank %u: job %u: %s", runtime_rank(rank->runtime), number, text);
-    exit(EXIT_STATUS_FAILED); /* The launcher then ends the other ranks, too. */
+    exit(EXIT_STATUS_FAILED); /* After this exit the launcher ends the other ranks, too. */
 }
 
 static void take_job(void *context, uint32_t number, const unsigned char *bytes, size_t size)

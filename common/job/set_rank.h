@@ -10,8 +10,8 @@
 struct set_role {
     void *context;
     /* Returns this rank's part of a job, which owns the announcement. Fills in `of_job` for the link, except the
-     * number, weight and priority of the job. If the job is invalid, the part still exists and reports the failure.
-     * Returns NULL if memory runs out; that ends the rank and the set. */
+     * number, weight and priority of the job. If the job is invalid, a part is returned all the same, and it reports
+     * the failure. Returns NULL if memory runs out; this ends the rank and the set. */
     void *(*take)(void *context, struct runtime *runtime, const struct topology *topology,
                   struct announcement *announcement, struct part_of_job *of_job);
     void (*end)(void *part, int status);

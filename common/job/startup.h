@@ -9,12 +9,13 @@
 
 struct startup {
     const char *program, *version;
-    int status; /* status for the HELLO message: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
-    char *text; /* a page or an error to print; owned; NULL: none */
+    int status; /* status that this rank sends in its HELLO: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
+    char *text; /* page or error to print; owned; NULL: there is nothing to print */
 };
 
 void startup_take(struct startup *startup, int parsed, const struct error *error, char *(*help)(void));
 
-/* If no launcher has started this process, prints the page or error at once and returns true with the exit status. */
+/* If no launcher has started this process, prints the page or error at once, sets `*status` to the exit status, and
+ * returns true. */
 bool startup_ends_here(const struct startup *startup, int *status);
 void startup_fini(struct startup *startup);

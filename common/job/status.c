@@ -14,7 +14,8 @@ static int status_open(const char *variable)
     const char *path = getenv(variable);
     struct stat found;
     int given;
-    /* Accepts only a pipe: an MPI launcher may have closed the descriptor and reused its number for another file. */
+    /* Only a pipe is accepted. An MPI launcher may have closed the inherited descriptor and reused its number for
+     * another file. */
     if (path != NULL && sscanf(path, STATUS_DESCRIPTOR, &given) == 1)
         return fstat(given, &found) == 0 && S_ISFIFO(found.st_mode) ? fcntl(given, F_DUPFD_CLOEXEC, 3) : -1;
     return path != NULL ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC) : -1;
@@ -77,7 +78,7 @@ static int status_open_pipe(const char *variable)
     int file = status_open(variable);
     if (file < 0 || (fstat(file, &found) == 0 && S_ISFIFO(found.st_mode)))
         return file;
-    close(file); /* On another machine the path may name an unrelated file. */
+    close(file); /* On another machine this path may belong to an unrelated file, so only a pipe is accepted. */
     return -1;
 }
 

@@ -26,7 +26,7 @@
  * descriptor. */
 #define STATUS_DESCRIPTOR "descriptor:%d"
 
-/* A longer summary may not fit in the pipe. */
+/* limit of a summary that is sent through the pipe; a longer one may not fit */
 #define SUMMARY_PIPED_MAX 65536u
 
 /* `hdss run` sets this variable if it will itself end the ranks that remain after the run. The supermaster then need
@@ -36,14 +36,16 @@
 #define STATUS_BEGUN    "begun %d"
 #define STATUS_DRAINING "draining"
 #define STATUS_OVER     "over"
-#define STATUS_AGAIN    "again" /* the run has lost a rank without which it cannot continue */
-/* Two numbers: the first of the tasks that a worker began last, and the number of these tasks. STATUS_RAN_READ is
+/* the run has failed because it lost a rank without which it cannot continue, so it can be restarted */
+#define STATUS_AGAIN "again"
+/* Two numbers: the first of the tasks that a worker has begun last, and how many tasks these are. STATUS_RAN_READ is
  * for sscanf(). */
 #define STATUS_RAN      "ran %" PRIu64 " %" PRIu64
 #define STATUS_RAN_READ "ran %" SCNu64 " %" SCNu64
-#define STATUS_END      "%s %d%s" /* role, exit status, then STATUS_DEGRADED or nothing */
+#define STATUS_END      "%s %d%s" /* the role, the exit status, and STATUS_DEGRADED or nothing */
 #define STATUS_LEAD     "lead"
-#define STATUS_DEGRADED " lossy" /* a rank was lost: the others leave without waiting for each other */
+/* one of the ranks was lost, so the other ranks leave without waiting for each other */
+#define STATUS_DEGRADED " lossy"
 
 bool status_may_lose_ranks(void);
 void status_tell_begun(void);
@@ -53,7 +55,7 @@ void status_tell_again(void);
 void status_tell_ran(const struct range *range);
 void status_tell_end(const char *role, int status, bool degraded);
 
-/* Sends the summary to `hdss run`, which prints it. False if it could not be sent. */
+/* Sends the summary to `hdss run`, which prints it. Returns false if the summary could not be sent. */
 bool status_tell_summary(const char *text);
 
 /* Sends a text to `hdss run`, which prints it. The text shows or clears the progress line. Returns false if there is

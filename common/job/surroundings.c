@@ -86,7 +86,8 @@ void surroundings_leave(struct surroundings_before *before)
 {
     if (before->folder < 0)
         return;
-    if (fchdir(before->folder) < 0) { /* The process cannot continue: its relative names would refer to other files. */
+    /* The process cannot continue, because its relative file names would refer to other files. */
+    if (fchdir(before->folder) < 0) {
         perror("hdss: cannot return to the own folder");
         abort();
     }

@@ -17,7 +17,7 @@
 #define SESSION_VARIABLE "HDSS_SESSION"
 
 struct surroundings {
-    int folder; /* descriptor; owned; -1: the process is always in the job's surroundings */
+    int folder; /* descriptor of the job's folder; owned; -1: the process has the surroundings of the job already */
     mode_t umask;
     char *const *environment; /* ends with NULL; borrowed */
 };
@@ -25,7 +25,7 @@ struct surroundings {
 /* What surroundings_leave() restores. It includes the floating-point environment and the signal mask, because a
  * kernel may change them. */
 struct surroundings_before {
-    int folder; /* descriptor; -1: nothing was entered */
+    int folder; /* descriptor of the folder to return to; -1: no other folder was entered */
     mode_t umask;
     char **environment;
     fenv_t arithmetic;

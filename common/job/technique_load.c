@@ -16,8 +16,8 @@
 #define TECHNIQUE_SYMBOL "hdss_technique"
 #define PYTHON_SYMBOL    "hdss_python_technique"
 
-/* A function of HDSS's Python module, which makes a technique from "module.Class". It returns NULL with a line in
- * `error` on failure. */
+/* Type of a function in HDSS's Python module. It makes a technique from "module.Class". On failure it returns NULL with
+ * a line in `error`. */
 typedef const struct hdss_technique *python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
 static const struct object_kind technique_objects = {

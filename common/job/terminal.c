@@ -19,9 +19,9 @@
 #define LOOK_MS          200
 #define LOG_LOOK_MS      1000
 
-/* Opens the terminal to which a standard stream of this process or of its launcher is connected. Returns a
- * descriptor, which the caller closes, or -1 if there is no terminal. For standard output only the stream of the
- * launcher is checked, because mpirun gives its ranks a pseudo-terminal as standard output. */
+/* Opens the terminal to which a standard stream of this process or of its launcher is connected. For standard output
+ * only the launcher is checked, because mpirun gives its ranks a pseudo-terminal. Returns a descriptor, which the
+ * caller closes, or -1 if there is no terminal. */
 static int terminal_open_terminal(int stream)
 {
     char link[64];

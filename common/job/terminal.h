@@ -29,13 +29,13 @@ void terminal_init_none(struct terminal *terminal);
 
 void terminal_show(struct terminal *terminal, const char *line);
 
-/* Returns true if the next log line is due, and schedules the line after it. The times between lines are equal. But
- * with --progress always and without --log-every they are short at first and grow. */
+/* Returns true if the next log line is due, and schedules the line after it. The times between lines are equal. With
+ * --progress always and without --log-every they are short at first and grow. */
 bool terminal_is_due(struct terminal *terminal, double elapsed_s);
 
 void terminal_log(const char *line);
 
-/* Returns the milliseconds between two looks at the progress; 0: the progress is not shown. */
+/* Returns the time in milliseconds between two checks of the progress; 0: the progress is not shown. */
 unsigned terminal_look_ms(const struct terminal *terminal);
 
 /* Writes the time as "2026-02-28 17:05:09", or as "17:05:09" if `when` and `today` are on the same day. */

@@ -20,7 +20,7 @@ struct timings {
     size_t length, capacity;
 };
 
-/* If memory runs out, the chunk is dropped. */
+/* Adds the time of a chunk. If memory runs out, the time is dropped. */
 void timings_add(struct timings *timings, uint64_t first, uint64_t count, double us);
 void timings_fini(struct timings *timings);
 

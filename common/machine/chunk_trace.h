@@ -15,19 +15,19 @@
 #include <stdint.h>
 
 enum trace_record_kind {
-    /* the technique cut this range for the worker; `figure`: the chunk size according to the technique's formula */
+    /* The technique cut this range for the worker. `figure`: the chunk size that the technique's formula gave. */
     CHUNK_CUT = 1,
-    CHUNK_ASSIGNED, /* the worker got the chunk; `figure`: when the worker requested it */
+    CHUNK_ASSIGNED, /* The worker got the chunk. `figure`: time at which the worker requested it. */
     /* The worker finished the chunk. `figure`: time in the kernel. `wait_ns`: how long the worker was idle before the
      * chunk. `is_whole`: the whole chunk is stored, and no CHUNK_STORED record follows. */
     CHUNK_COMPUTED,
     CHUNK_STORED,
-    /* These results do not count as stored: the results of another worker do, or these served only for a comparison, or
-     * the disk failed. */
+    /* These results do not count as stored. Either the results of another worker count, or these results were only
+     * needed for a comparison, or they could not be written. */
     CHUNK_DROPPED,
     CHUNK_RETURNED,
     CHUNK_FAILED,
-    CHUNK_UNDONE, /* the worker no longer computes these iterations, because the worker leaves or the loop stops */
+    CHUNK_UNDONE, /* the worker will not compute these iterations, because it leaves or the loop stops */
     CHUNK_LOST,
     CHUNK_RANK_LOST, /* rank `worker`, a worker or a master, was lost; the record has no chunk */
     CHUNK_RESUMED,   /* an earlier run has done the iterations; the record has no chunk and no worker */
@@ -53,7 +53,7 @@ struct trace_record {
     uint64_t figure;
     uint64_t wait_ns;
     uint32_t worker;
-    uint32_t chunk; /* number of the chunk among the chunks of the worker; 0: no chunk */
+    uint32_t chunk; /* number of the chunk, counted for its worker; 0: the record has no chunk */
     uint8_t kind, reason;
     bool is_whole;
     uint8_t unused[13];
@@ -66,7 +66,7 @@ struct trace_sink {
     void (*take)(struct trace_sink *sink);
 };
 
-/* Requires a sink. Fill in all members of the record before trace_note(). */
+/* Returns the record to fill in; all its members must be set before trace_note(). Requires a sink. */
 static inline struct trace_record *trace_next(const struct trace_sink *sink)
 {
     return sink->next;

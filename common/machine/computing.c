@@ -240,7 +240,7 @@ static void deliver_mail(struct computing *computing, const struct mail *mail, c
         actions_add(computing->out, &(struct action){.type = ACTION_TAKEN, .taken = mail->source});
 }
 
-/* Copies each message out of the queue first, because the queue's memory may move while the message is handled. */
+/* Each message is copied out of the queue first, because the queue's memory may move while the message is handled. */
 static void deliver_all(struct computing *computing, uint64_t now_ns)
 {
     unsigned char bytes[MESSAGE_MAX];

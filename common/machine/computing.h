@@ -23,18 +23,18 @@ struct computing {
     struct actions *out;
     unsigned char *mail;
     size_t first, end, room;
-    unsigned char *copied; /* [copied_room] copies of what the actions of a step borrow; owned */
+    unsigned char *copied; /* [copied_room] copies of the data that the actions of a step borrow; owned */
     size_t copied_bytes, copied_room;
     struct computing_copy *copies; /* copies that did not fit into `copied`; owned */
     const struct message *handled;
     bool has_begun;
     bool has_left;
-    bool is_dropped; /* the server dropped the worker, and must still get EVENT_RANK_LOST for it */
+    bool is_dropped; /* the server has dropped the worker, but has not received EVENT_RANK_LOST for it yet */
     bool awaits_answer;
 };
 
-/* `server` serves `worker` under its own rank. `has_sink`: actions go to a sink. Ordinary steps do not allocate memory.
- * -1: out of memory, nothing is owned. */
+/* `server` serves `worker`, which has the same rank. `has_sink`: actions go to a sink; ordinary steps then allocate no
+ * memory. If memory runs out, returns -1, and nothing is owned. */
 int computing_init(struct computing *computing, const struct machine *server, const struct machine *worker,
                    unsigned rank, bool has_sink);
 void computing_fini(struct computing *computing);

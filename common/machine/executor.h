@@ -27,24 +27,26 @@ struct executor;
 
 /* A member may be NULL only if its comment says so. */
 struct executor_ops {
-    /* Times the probe iterations: see common/machine/probe.h. Returns false if another process times them; its result
+    /* Times the probe iterations: see common/machine/probe.h. Returns false if another process times them; the result
      * comes later as the event PROBED. */
     bool (*probe)(struct executor *executor, struct speed *speed);
     void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
     void (*set_mark)(struct executor *executor, uint64_t mark);
-    /* NULL: the executor has only one chunk at a time */
+    /* NULL: the executor never has more than one chunk */
     void (*forget)(struct executor *executor);
     struct range (*cut)(struct executor *executor, unsigned waiting); /* NULL: chunks cannot be cut */
-    struct range (*end)(struct executor *executor); /* NULL: running iterations cannot be ended, so they are finished */
+    /* NULL: running iterations cannot be interrupted, so they are finished */
+    struct range (*end)(struct executor *executor);
     enum turn (*advance)(struct executor *executor, struct event *event);
     void (*sent)(struct executor *executor, const void *data);
-    void (*abandon)(struct executor *executor, const void *data); /* NULL: the data are never overwritten */
+    void (*abandon)(struct executor *executor, const void *data); /* NULL: the memory of the data is never reused */
     int (*descriptor)(const struct executor *executor);
     void (*check)(const struct executor *executor);
-    bool (*put_off)(struct executor *executor);              /* NULL: nothing runs between two turns */
-    void (*go_on)(struct executor *executor);                /* NULL: executor_advance() continues by itself */
-    void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: executor_put_off() is always called in time */
-    /* NULL: the executor has one chunk at a time, from begin() to FINISHED */
+    /* NULL: nothing runs after executor_advance() has returned */
+    bool (*put_off)(struct executor *executor);
+    void (*go_on)(struct executor *executor);                /* NULL: executor_advance() continues without this call */
+    void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: executor_put_off() alone is enough */
+    /* NULL: the executor has a chunk from begin() until FINISHED, and only one at a time */
     bool (*has_chunk)(const struct executor *executor);
     void (*fini)(struct executor *executor);
 
@@ -63,10 +65,10 @@ struct executor {
      * sleeps at once. */
     bool is_away;
     bool is_put_off;
-    /* CPUs of the other process that computes for this executor, each plus 1. `ran_on`: where it computed last; 0:
-     * unknown. `begins_on`: where it must continue; 0: anywhere. */
+    /* Numbers of CPUs, plus 1, for the other process that computes for this executor. `ran_on`: the CPU on which that
+     * process computed last; 0: unknown. `begins_on`: the CPU on which it must continue; 0: any CPU. */
     unsigned ran_on, begins_on;
-    /* compute time of the other process so far; stays 0 if the caller must measure the time itself */
+    /* compute time of the other process so far; always 0 if the caller must measure the time itself */
     uint64_t spent_ns;
 };
 
@@ -110,18 +112,18 @@ static inline void executor_forget(struct executor *executor)
 }
 
 /* Gives up iterations that have not begun, and returns their range. They are at the end of the newest chunk that has
- * such iterations. Their number is recall_share() for one holder and `waiting` idle workers; count 0: all iterations
- * have begun. If all iterations of a chunk are given up, the executor forgets the chunk. A running chunk keeps at least
- * one iteration, so its FINISHED still comes. */
+ * such iterations. recall_share(), called for one holder and `waiting` idle workers, tells how many. If all iterations
+ * have begun, returns count 0. If all iterations of a chunk are given up, the executor forgets the chunk. A running
+ * chunk keeps at least one iteration, so FINISHED still comes for it. */
 static inline struct range executor_cut(struct executor *executor, unsigned waiting)
 {
     return executor->ops->cut != NULL ? executor->ops->cut(executor, waiting) : (struct range){0};
 }
 
 /* Gives up all iterations of the oldest chunk that are not done, and returns their range. Ends these iterations if they
- * run in another process; iterations that cannot be ended are finished. Nothing more begins. FINISHED comes after the
- * last of these iterations has stopped. If a probe is running, it is ended, and PROBED comes with a speed that means
- * nothing. */
+ * run in another process; iterations that cannot be ended are finished. No further iteration begins. FINISHED comes
+ * after the last of these iterations has stopped. If a probe is running, it is ended, and PROBED comes with a speed
+ * that means nothing. */
 static inline struct range executor_end(struct executor *executor)
 {
     return executor->ops->end != NULL ? executor->ops->end(executor) : executor_cut(executor, RECALL_ALL);
@@ -157,9 +159,9 @@ static inline void executor_go_on(struct executor *executor)
         executor->ops->go_on(executor);
 }
 
-/* Tells the other process that computes for this executor to begin no iteration after time `ns`. So no rank has to wake
- * at that time. `ns` is on the clock of the events, and is valid until the next call. executor_put_off() must still be
- * called later. Returns false if no other process computes. */
+/* Tells the other process that computes for this executor to begin no iteration after time `ns`. So this rank need not
+ * wake up at that time. `ns` is on the clock of the events, and is valid until the next call. executor_put_off() must
+ * still be called later. Returns false if no other process computes. */
 static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
 {
     if (executor->ops->stop_at != NULL)
@@ -167,7 +169,8 @@ static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
     return executor->ops->stop_at != NULL && executor->is_away;
 }
 
-/* Some executors have one chunk at a time and do not know whether they have one. For these, `otherwise` is returned. */
+/* Returns whether the executor has a chunk. Some executors never have more than one chunk and do not know whether they
+ * have one now; for these, returns `otherwise`. */
 static inline bool executor_has_chunk(const struct executor *executor, bool otherwise)
 {
     return executor->ops->has_chunk != NULL ? executor->ops->has_chunk(executor) : otherwise;
@@ -190,8 +193,8 @@ static inline void executor_abandon(struct executor *executor, const void *data)
         executor->ops->sent(executor, data);
 }
 
-/* Returns a descriptor that becomes readable when a blocked executor_advance() can continue; -1: none. The descriptor
- * never changes. */
+/* Returns a descriptor that becomes readable as soon as a blocked executor_advance() can continue; -1: there is none.
+ * The descriptor never changes. */
 static inline int executor_descriptor(const struct executor *executor)
 {
     return executor->ops->descriptor != NULL ? executor->ops->descriptor(executor) : -1;
@@ -216,7 +219,8 @@ static inline void *executor_await_boundary(struct executor *executor, uint64_t 
     return executor->ops->await_boundary(executor, first, offset, bytes);
 }
 
-/* Calls must come in the same order as those of executor_await_boundary(). */
+/* Tells the executor that data for a buffer of executor_await_boundary() have arrived. Calls must come in the same
+ * order as those of executor_await_boundary(). */
 static inline void executor_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
     assert(executor_is_dependent(executor));

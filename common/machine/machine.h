@@ -23,7 +23,8 @@ struct part {
     unsigned worker;
     uint32_t chunk;
     uint64_t first, count, digest;
-    bool has_failed; /* the kernel reports all iterations of the part as failed; they still count as done */
+    /* the kernel reports all iterations of the part as failed; failed iterations still count as done */
+    bool has_failed;
 };
 
 static inline bool part_is_unwanted(const struct part *part)
@@ -34,14 +35,14 @@ static inline bool part_is_unwanted(const struct part *part)
 enum event_type {
     EVENT_START,
     EVENT_MESSAGE,
-    EVENT_STORED, /* result of STORE or COLLECT; members: `part`, `lost`, and `text` for an error of the disk */
+    EVENT_STORED, /* result of STORE or COLLECT, in the members `part`, `lost`, and `text` (if the disk failed) */
     EVENT_PROBED,
     EVENT_MARK,
-    EVENT_SLICE, /* the running chunk has results (`chunk`), but more will follow */
+    EVENT_SLICE, /* some results of the running chunk (`chunk`) are ready, and more results will follow */
     /* The next `chunk`.count iterations of the running chunk failed; `text` says why. Results of earlier iterations
      * were sent already, and the chunk continues after the failed iterations. In a loop with dependencies the failed
-     * iterations begin at `chunk`.first. There they are retried unless `chunk`.final is set; if it is set, FINISHED or
-     * FATAL follows. */
+     * iterations begin at `chunk`.first. If `chunk`.final is not set, they are retried; if it is set, FINISHED or FATAL
+     * follows. */
     EVENT_ITERATIONS_FAILED,
     /* Loops with dependencies: more boundary data of the running chunk are complete (`ready`). Does not come for the
      * loop's last chunk. FINISHED comes after all boundary data. */
@@ -50,18 +51,18 @@ enum event_type {
      * computed. Count 0: nothing was given up, because all iterations have begun. */
     EVENT_CUT,
     /* Result of STEAL, or of a SEND of RECALL to a worker of this node. `stolen`: the iterations that were taken from
-     * rank `from`. The worker that lost them gets this event, too, before any other event. */
+     * rank `from`. That worker gets this event, too, before any other event. */
     EVENT_STOLEN,
     EVENT_DRY,
     EVENT_FINISHED,
     EVENT_TIMER,
-    EVENT_DRAIN, /* a signal or a user asks to stop; `now`: without finishing running iterations */
+    EVENT_DRAIN, /* a signal or a user asks to stop; if `now` is set, running iterations are not finished */
     EVENT_FATAL,
     EVENT_LOAD,
     EVENT_GROWN,
     EVENT_MORE,
     EVENT_JOINED,    /* a master with its workers was added to the topology */
-    EVENT_LEAVING,   /* joined master `from` must leave with its workers; `now`: see DRAIN */
+    EVENT_LEAVING,   /* joined master `from` must leave with its workers; `now` is used as by DRAIN */
     EVENT_RANK_LOST, /* rank `from` is dead; comes at most once per rank, after all messages from it */
 };
 
@@ -76,10 +77,10 @@ struct chunk_event {
     bool died;
     uint64_t digest;
     bool has_failed;
-    const void *data; /* records of the results; borrowed until sent; NULL if there are no records to send */
+    const void *data; /* records of the results, borrowed until they are sent; NULL: there are no records to send */
     uint64_t bytes;
-    uint64_t began_ns; /* FINISHED: when the chunk's first iteration began; 0: unknown */
-    /* FINISHED: standard deviation of the time of one iteration, if the machine asked for the spread */
+    uint64_t began_ns; /* FINISHED: time at which the first iteration of the chunk began; 0: unknown */
+    /* FINISHED: standard deviation of the time of one iteration */
     double deviation_ns;
     uint32_t samples; /* number of timed pieces of the chunk; if it is below 2, the deviation is 0 */
 };
@@ -94,8 +95,8 @@ static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned
     return (uint64_t)((all + workers - 1) / workers);
 }
 
-/* Iterations taken from the end of the running chunk. Count 0: nothing is left to take. `chunk`: number of the running
- * chunk; 0: unknown. */
+/* Iterations taken from the end of the running chunk; count 0: no iterations could be taken. `chunk`: number of the
+ * running chunk; 0: unknown. */
 struct stolen {
     struct range range;
     uint32_t chunk;
@@ -109,37 +110,37 @@ struct growth {
 
 struct boundary_ready {
     uint64_t boundary_at;
-    /* Data of the whole boundary, of which only the first `bytes` are complete. The address is the same in all events
-     * of a chunk. The data are borrowed until RELEASE or REUSE; a SEND borrows them until its message is sent. */
+    /* Data of the whole boundary, but only the first `bytes` are complete yet. The address is the same in all events of
+     * a chunk. The data are borrowed until RELEASE or REUSE; a SEND borrows them until its message is sent. */
     const void *data;
     uint64_t bytes;
 };
 
 struct event {
     enum event_type type;
-    /* monotonic, one clock for all events of a machine; the time of a message may be some 300 ns old */
+    /* time on a monotonic clock, which all events of a machine use; for a MESSAGE it may be some 300 ns too early */
     uint64_t now_ns;
     unsigned from; /* set for MESSAGE, STOLEN, LEAVING and RANK_LOST */
-    /* STORED: true if the part was not stored because its sender is dead. If it is false, a `text` that is not NULL is
-     * an error of the disk. */
+    /* STORED: true if the part was not stored because its sender is dead. If `lost` is false and `text` is not NULL, an
+     * error of the disk has prevented the storing, and `text` is this error. */
     bool lost;
     const char *text;
     union {
         const struct message *message;
         struct part part;
-        const struct speed *speed; /* borrowed for the step */
+        const struct speed *speed; /* borrowed until the end of the step */
         struct chunk_event chunk;
         struct boundary_ready ready;
         struct range cut;
         struct stolen stolen;
-        uint16_t load; /* as in a REQUEST, at least LOAD_ONE */
+        uint16_t load; /* load of the core, in the units of a REQUEST; at least LOAD_ONE */
         struct growth growth;
         bool now;
     };
 };
 
 enum turn {
-    TURN_BLOCKED, /* the executor has no chunk, or no room for its results */
+    TURN_BLOCKED, /* the executor has no chunk, or it has no room for further results */
     TURN_WORKED,
     TURN_EVENT,
 };
@@ -147,22 +148,22 @@ enum turn {
 enum action_type {
     ACTION_SEND,
     ACTION_PROBE,
-    /* Begin the chunk `run`. If the executor has threads or a helper, other chunks may still run; events then refer to
-     * the oldest chunk. */
+    /* Begin the chunk `run`. If the executor has threads or a helper, earlier chunks may still run. In this case the
+     * events refer to the oldest chunk. */
     ACTION_RUN,
-    /* Give up iterations that have not begun, from the end of the newest chunk that has such iterations. Their number
-     * is recall_share() for one holder and `cut.waiting` idle workers. If `cut.now` is set: give up all iterations of
-     * the oldest chunk that are not done, and end those that run in other processes. EVENT_CUT comes before any other
-     * event. After the last running iteration of the chunk its FINISHED comes, even if all of its iterations were given
-     * up. */
+    /* Give up iterations that have not begun, from the end of the newest chunk that still has such iterations.
+     * recall_share(), called for one holder and `cut.waiting` idle workers, tells how many. If `cut.now` is set,
+     * instead give up all iterations of the oldest chunk that are not done, and end those that run in other processes.
+     * EVENT_CUT comes before any other event. FINISHED comes after the last running iteration of the chunk, even if all
+     * of its iterations were given up. */
     ACTION_CUT,
-    /* Take iterations that have not begun from the running chunk of rank `steal.to`, a worker of this node, for
-     * `steal.waiting` idle workers. EVENT_STOLEN follows. A SEND of RECALL first tries the same, and sends its message
-     * only if nothing could be taken. */
+    /* Take iterations that have not begun from the running chunk of rank `steal.to`, a worker of this node. They are
+     * for `steal.waiting` idle workers. EVENT_STOLEN follows. A SEND of RECALL also tries to take iterations in this
+     * way, and sends its message only if none could be taken. */
     ACTION_STEAL,
     ACTION_FORGET,
     ACTION_MARK,
-    ACTION_STORE, /* write store.data, which is valid during this step only */
+    ACTION_STORE, /* write the results store.data, which are valid during this step only */
     /* Receive the data message of store.bytes from rank store.from and write it; discard it if part_is_unwanted(). */
     ACTION_COLLECT,
     /* Record how many workers (`deaths`) and child processes (`failures`) died while they computed certain iterations.
@@ -170,23 +171,25 @@ enum action_type {
     ACTION_DEATHS,
     ACTION_POINT,
     ACTION_JOURNAL,
-    /* Sync stored results. If that fails, the next SEND is omitted, because it would report these results, and FATAL
-     * follows. */
+    /* Sync stored results. If that fails, the next SEND would report results that are not stored, so it is omitted, and
+     * FATAL follows. */
     ACTION_SYNC,
     /* Boundary data for the chunk at `boundary.first`. They are either in memory or come as a data message. This action
      * may come before the RUN of that chunk. The actions for one chunk come in ascending order of `boundary.offset`. */
     ACTION_BOUNDARY,
-    /* Let the next chunk use in place the boundary data of the chunk that ended at `boundary_at`. These data are
-     * complete. The next action is the RUN of that next chunk. No RELEASE of these data follows. */
+    /* Let the next chunk use the boundary data of the chunk that ended at `boundary_at`, without copying them. These
+     * data are complete. The next action is the RUN of the next chunk. No RELEASE of these data follows. */
     ACTION_REUSE,
-    /* The boundary data of the chunk that ended at `boundary_at` are not needed any more, except by SENDs under way. */
+    /* The boundary data of the chunk that ended at `boundary_at` are not needed any more. Only SENDs that are not
+     * finished may still use them. */
     ACTION_RELEASE,
     /* Ask how many iterations a growing loop has by now. EVENT_GROWN or FATAL comes before any other event. */
     ACTION_GROW,
     /* Declare rank `drop.rank` lost because it sent something invalid. EVENT_RANK_LOST follows, and nothing more is
      * sent to that rank. If that rank is the supermaster, this rank ends. */
     ACTION_DROP,
-    ACTION_TAKEN, /* the executor may reuse the memory `taken`, the data of one of its events: no SEND borrows them */
+    /* the executor may reuse the memory `taken`: it has data of an event of the executor, and no SEND borrows them */
+    ACTION_TAKEN,
     ACTION_EXIT,
 };
 
@@ -205,7 +208,7 @@ struct action {
             bool isolated;
         } run;
         struct {
-            unsigned waiting; /* number of idle workers; RECALL_ALL: begin nothing more */
+            unsigned waiting; /* number of idle workers; RECALL_ALL: give up all iterations that have not begun */
             bool now;
         } cut;
         struct {
@@ -219,8 +222,9 @@ struct action {
         } store;
         struct {
             uint64_t first, offset;
-            const void *data; /* borrowed for the step, like all data of actions; NULL: receive the data message of rank
-                                 `from` */
+            /* borrowed for the step, like all data of actions; NULL: the data come in the next data message of rank
+             * `from` */
+            const void *data;
             uint64_t bytes;
             unsigned from;
         } boundary;
@@ -236,11 +240,12 @@ struct action {
             uint64_t offset;
             const void *data;
             uint64_t bytes;
-            uint64_t all; /* size of the whole boundary; once all of it is recorded, the restart point is complete */
+            /* size of the whole boundary; after all its bytes are recorded, the recovery point is complete */
+            uint64_t all;
         } point;
         struct {
             unsigned rank;
-            const char *text; /* borrowed for the step */
+            const char *text; /* borrowed until the end of the step */
         } drop;
         const void *taken;
         struct {
@@ -265,8 +270,8 @@ struct actions_room {
 
 struct actions {
     const struct event *event;
-    struct action *items;           /* [length] actions of this step; empty with a sink; owned */
-    const struct action_sink *sink; /* borrowed; NULL: actions are collected in `items` */
+    struct action *items;           /* [length] the actions of this step; empty if there is a sink; owned */
+    const struct action_sink *sink; /* receives the actions; borrowed; NULL: actions are collected in `items` */
     size_t length, capacity;
     uint64_t messages, bytes;
     /* How many chunks this step has cut (`calculations`) and assigned (`assignments`): --inject-delay needs these
@@ -294,16 +299,16 @@ void actions_add(struct actions *actions, const struct action *action);
 
 void actions_drop(struct actions *actions, unsigned rank, const char *text);
 
-/* Writes the name of a `struct event`, "EVENT" or "MESSAGE TYPE", for state tables. */
+/* Writes the name of a `struct event` for state tables: "EVENT", or "MESSAGE TYPE" for a message. */
 void event_write_name(const void *event, char *text, size_t size);
 
-/* Makes a FATAL message about `rank`; the text is borrowed and truncated to TEXT_MAX. */
+/* Makes a FATAL message about `rank`. The text is borrowed; it is truncated to TEXT_MAX. */
 struct message fatal_message(unsigned rank, const char *text);
 
-/* Receives the reasons of a machine's decisions, one line each, cut off at 199 bytes. A reason is formatted only if
- * there is a sink. */
+/* Receives the reasons of a machine's decisions. Each reason is a line, truncated to 199 bytes. A reason is formatted
+ * only if there is a sink. */
 struct reason_sink {
-    void (*note)(void *context, const char *text); /* the text is borrowed for the call */
+    void (*note)(void *context, const char *text); /* `text` is valid only during the call */
     void *context;
 };
 
@@ -316,17 +321,19 @@ struct trace_sink;
 struct machine {
     void *self;
     void (*step)(void *self, const struct event *event, struct actions *actions);
-    uint64_t (*deadline)(const void *self); /* returns when the machine needs EVENT_TIMER, or NEVER */
+    /* returns the time at which the machine needs EVENT_TIMER; NEVER: it needs none */
+    uint64_t (*deadline)(const void *self);
     const char *(*state)(const void *self);
-    /* Asserts the invariants, between two steps. May be NULL. */
+    /* Asserts the invariants. Called between two steps. May be NULL. */
     void (*check)(const void *self);
-    /* Makes the machine note its reasons in `sink`, which is borrowed; NULL: stop noting. The function is NULL if the
-     * machine notes no reasons. */
+    /* Makes the machine note its reasons in `sink`, which is borrowed; if `sink` is NULL, the machine stops noting
+     * them. The member is NULL if the machine never notes reasons. */
     void (*explain)(void *self, const struct reason_sink *sink);
-    /* Makes the machine trace its chunks in `sink`, which is borrowed. Called before the first event. NULL if the
-     * machine assigns no chunks. */
+    /* Makes the machine trace its chunks in `sink`, which is borrowed. Called before the first event. The member is
+     * NULL if the machine assigns no chunks. */
     void (*trace)(void *self, struct trace_sink *sink);
-    /* Returns true if the machine waits for work that only this rank may do. NULL: it never does. */
+    /* Returns true if the machine waits for work that only rank `rank` may do. If the pointer is NULL, it never waits
+     * for such work. */
     bool (*needs)(const void *self, unsigned rank);
 };
 

@@ -18,18 +18,18 @@
 #include <stdbool.h>
 
 #define PROBE_NS 4000000u
-/* Replaces PROBE_NS if iterations sleep; in wall-clock time. It is longer because a sleep may end some milliseconds
- * late. */
+/* Replaces PROBE_NS if iterations sleep; they are timed by the wall clock. It is longer than PROBE_NS because a sleep
+ * may end some milliseconds late. */
 #define PROBE_SLEEPING_NS 20000000u
-/* Iterations shorter than this are not timed alone within a level: reading the core's clock takes some 300 ns. */
+/* Shorter iterations are not timed alone within a level, because reading the core's clock takes some 300 ns. */
 #define PROBE_SHORT_NS 30000.0
-/* How many short iterations are timed alone. This many give the deviation to 10 %, and take a few milliseconds at
- * most. */
+/* How many short iterations are timed alone. With this number the deviation is known to 10 %, and the timing takes a
+ * few milliseconds at most. */
 #define PROBE_SINGLES 64
-/* The ratio swr is the shortest divided by the longest time of the first PROBE_SWR iterations that are timed alone. The
- * technique pls defines it for five iterations ([DCA], eq 13). */
+/* The ratio swr is the shortest time divided by the longest. It is taken from the first PROBE_SWR iterations that are
+ * timed alone. The technique pls defines it for five iterations ([DCA], eq 13). */
 #define PROBE_SWR 5
-/* Lower bound of the ratio swr; the value 0 means that the worker does not know it. */
+/* Lower bound of the ratio swr, because 0 means that the worker does not know the ratio. */
 #define PROBE_SWR_MIN 1e-9
 
 struct probe {
@@ -52,7 +52,7 @@ void probe_init(struct probe *probe, uint64_t first, uint64_t count, unsigned le
 
 uint64_t probe_iteration(const struct probe *probe, uint64_t k);
 
-/* Starts with probe iteration probe->done; 0: the probe is finished. */
+/* Returns how many probe iterations to run next, starting with number probe->done; 0 if the probe is finished. */
 uint64_t probe_next(const struct probe *probe);
 
 bool probe_times_each(const struct probe *probe);
@@ -61,8 +61,9 @@ void probe_add(struct probe *probe, uint64_t count, uint64_t elapsed_ns);
 
 void probe_add_single(struct probe *probe, uint64_t k, double elapsed_ns);
 
-/* Returns how many probe iterations, from the first one on, must still be timed alone. Returns 0 if at least half of
- * all probe iterations were timed alone already. Otherwise it discards the times of those that were. */
+/* Returns how many probe iterations, from the first one on, must be timed alone after the probe. Returns 0 if at least
+ * half of all probe iterations were timed alone during the probe. Otherwise discards the times of the iterations that
+ * were timed alone. */
 uint64_t probe_wants_singles(struct probe *probe);
 
 /* Fills `speed` except `worker` and `round_trip_ns`, which the caller sets. */

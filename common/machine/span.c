@@ -4,8 +4,8 @@
 
 #include <assert.h>
 
-/* Layout of the word: in the upper bits the number of the call of span_open(), below it two counts of BITS bits each.
- * If a chunk has more than MOST iterations, both counts are in units of several iterations. */
+/* Layout of the word. The upper bits are the number of the call of span_open(). Below them are two counts of BITS bits
+ * each. If a chunk has more than MOST iterations, both counts are in units of several iterations. */
 #define BITS  20
 #define MOST  ((UINT64_C(1) << BITS) - 1)
 #define TRIES 8

@@ -20,7 +20,7 @@ struct span {
      * has. The last two are in units of `unit` iterations. The whole word is 0 if the span is closed. */
     _Alignas(64) _Atomic uint64_t word;
     _Atomic uint64_t first, count, unit;
-    _Atomic uint32_t chunk; /* number of the latest chunk; 0: unknown to the server */
+    _Atomic uint32_t chunk; /* number of the latest chunk; 0: the server does not know the number */
     _Atomic uint32_t openings;
     _Atomic uint32_t server;
 };
@@ -42,7 +42,7 @@ uint64_t span_claim(struct span *span, uint64_t begun);
 /* Returns how many iterations the chunk still has. After this call the server can take no iteration. */
 uint64_t span_close(struct span *span);
 
-/* Takes iterations for `waiting` idle workers; recall_share() gives their number. Returns false if rank `server` can
- * take nothing, because the worker computes nothing or all iterations of its chunk have begun. Then `stolen` has only
- * the number of the last chunk. */
+/* Takes iterations for `waiting` idle workers; recall_share() tells how many. Returns false if rank `server` can take
+ * nothing, because the worker computes nothing or all iterations of its chunk have begun. In this case `stolen` has
+ * only the number of the latest chunk. */
 bool span_steal(struct span *span, unsigned server, unsigned waiting, struct stolen *stolen);

@@ -12,7 +12,8 @@ uint64_t spread_piece(uint64_t count, uint64_t left, double iteration_ns)
         return left;
     if (least > (double)size)
         size = (uint64_t)least;
-    return left <= size + size / 2 ? left : size; /* a short rest is added to this piece */
+    /* this piece gets all remaining iterations if few would remain after it */
+    return left <= size + size / 2 ? left : size;
 }
 
 void spread_add(struct spread *spread, uint64_t iterations, double elapsed_ns)

@@ -12,9 +12,10 @@
 
 #include <stdint.h>
 
-/* A chunk is timed in this many pieces, up to twice as many, or fewer if it is short. */
+/* A long chunk is timed in SPREAD_PIECES to twice as many pieces. A short chunk is timed in fewer pieces. */
 #define SPREAD_PIECES 8
-/* Lower bound of a piece: reading the clock takes some 50 ns per piece, and must take less than 1 % of the time. */
+/* Lower bound of the time of a piece. Reading the clock takes some 50 ns per piece, which must be less than 1 % of the
+ * time. */
 #define SPREAD_PIECE_NS 10000.0
 
 struct spread {
@@ -23,8 +24,8 @@ struct spread {
     double last_iterations, last_mean_ns;
 };
 
-/* Returns how many iterations, 1 .. left, the next piece of a chunk of `count` iterations has. `iteration_ns`: about
- * how long an iteration takes; 0: unknown. */
+/* Returns the size of the next piece of a chunk of `count` iterations, of which `left` remain: from 1 to `left`.
+ * `iteration_ns`: about how long an iteration takes; 0: unknown. */
 uint64_t spread_piece(uint64_t count, uint64_t left, double iteration_ns);
 
 void spread_add(struct spread *spread, uint64_t iterations, double elapsed_ns);

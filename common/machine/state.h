@@ -9,8 +9,8 @@ struct state_table {
     const char *machine;
     unsigned count;
     const char *const *names;
-    const unsigned *legal; /* [count] for each state, the set of states (bit n for state n) that may follow it */
-    /* Writes the name of an event, which has the machine's own type, to text[size]. */
+    const unsigned *legal; /* [count] for each state: bit n is set if state n may follow it */
+    /* Writes the name of an event to text[size]. The type of the event is that of the machine. */
     void (*name_event)(const void *event, char *text, size_t size);
 };
 

@@ -70,7 +70,8 @@ uint64_t stride_due_ns(const struct stride *stride)
     const uint64_t least_ns = stride->since_ns + stride->keeps_ns;
     if (next->pass <= owner->pass)
         return least_ns;
-    if (owner->held_since_ns == 0) /* the pass of `owner` changes only with its next charge */
+    /* no other process computes for `owner`, so its pass does not change before its next charge */
+    if (owner->held_since_ns == 0)
         return STRIDE_NEVER;
     const uint64_t equal_ns = owner->held_since_ns + (next->pass - owner->pass) * owner->weight / STRIDE_PASS_SCALE;
     return equal_ns > least_ns ? equal_ns : least_ns;
@@ -131,8 +132,8 @@ void stride_want(struct stride *stride, struct stride_share *share)
     share->has_chunk = true;
 }
 
-/* The floor of a priority rises with the mean pass of its jobs that have a chunk; the charged job always counts as one
- * of them. So the floor follows the jobs that stay, even if short jobs come and go within a turn. */
+/* The floor of a priority rises with the mean pass of those jobs of this priority that have a chunk; the charged job is
+ * always included. So the floor follows the jobs that stay, even if short jobs come and go within a turn. */
 void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns)
 {
     share->pass += ns * STRIDE_PASS_SCALE / share->weight;

@@ -24,7 +24,7 @@ struct stride_share {
     uint64_t pass;  /* used time / weight, in units of 1/STRIDE_PASS_SCALE ns */
     uint64_t floor; /* pass at which a job of this priority continues after it had nothing to compute */
     uint64_t used_ns;
-    /* since when another process has computed for the job; 0: no other process computes for it */
+    /* time since which another process has computed for the job; 0: no other process computes for it */
     uint64_t held_since_ns;
     unsigned weight;
     int priority;
@@ -48,8 +48,8 @@ void stride_own(struct stride *stride, struct stride_share *share, uint64_t now_
 
 void stride_disown(struct stride *stride);
 
-/* Returns when the job that has the core should leave it to another job; 0: at once; STRIDE_NEVER: unknown, or
- * never. */
+/* Returns the time at which the job that has the core should leave it to another job; 0: at once; STRIDE_NEVER:
+ * unknown, or never. */
 uint64_t stride_due_ns(const struct stride *stride);
 
 void stride_admit(struct stride *stride, struct stride_share *share);
@@ -64,7 +64,8 @@ struct stride_share *stride_next(struct stride *stride);
 
 void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns);
 
-/* Other processes compute for the job, so no other job has a turn until stride_charge(). */
+/* Notes that other processes have computed for the job since `since_ns`. No other job has a turn until stride_charge().
+ */
 void stride_hold(struct stride_share *share, uint64_t since_ns);
 
 void stride_end(struct stride_share *share);

@@ -182,7 +182,8 @@ static void topology_list_members(struct topology *topology, const struct hello 
     }
 }
 
-/* A heap of masters. The first one has the fewest workers; of masters with equally many, the lowest is first. */
+/* A heap of masters. The master with the fewest workers is first; of masters with equally many workers, the one with
+ * the lowest number. */
 struct queue {
     const unsigned *load;
     unsigned *masters;
@@ -355,8 +356,8 @@ static int topology_make_room(struct topology *topology, unsigned masters, unsig
     return complete ? 0 : -1;
 }
 
-/* Returns the number of the node that `node_rank` identifies, or a new number. topology->node_rank is in ascending
- * order. */
+/* Returns the number of the node that `node_rank` identifies. If there is no such node, returns a new number.
+ * topology->node_rank is in ascending order. */
 static unsigned find_node(const struct topology *topology, unsigned node_rank)
 {
     unsigned node = 0;

@@ -9,26 +9,29 @@
 
 #define NO_RANK UINT32_MAX
 
-/* Each array has an element for each master, each worker or each node. Masters and workers are counted from 0 in the
- * order of their ranks. The workers of a master are adjacent in `served`. */
+/* Each array has one element for each master, for each worker, or for each node. Masters and workers are counted from 0
+ * in the order of their ranks. The workers of a master are adjacent in `served`. */
 struct topology {
     unsigned ranks;
     unsigned supermaster;
     unsigned masters, workers, nodes;
-    unsigned launched; /* number of masters in the launch; later masters have joined with workers of their own */
+    /* number of masters that were launched with the supermaster; masters after these have joined with workers of their
+     * own */
+    unsigned launched;
     unsigned *master_rank;
     unsigned *worker_rank;
-    unsigned *worker_node; /* node numbers, counted from 0 in the order of their first ranks */
-    unsigned *node_rank;   /* rank that identifies a node: see topology_append() */
+    /* the node number of each worker; nodes are counted from 0 in the order of their first ranks */
+    unsigned *worker_node;
+    unsigned *node_rank; /* rank that identifies a node: see topology_append() */
     unsigned *master_of;
-    unsigned *served; /* worker indices sorted by master; `served_rank` has the ranks of these workers */
+    unsigned *served; /* indices of the workers, sorted by master; `served_rank` has the ranks of these workers */
     unsigned *served_rank;
-    unsigned *served_first; /* [masters + 1] start of a master's workers in `served` */
+    unsigned *served_first; /* [masters + 1] index in `served` of each master's first worker */
 };
 
-/* Checks the hellos (one per rank, in order): versions, roles, counts. If a rank has reported a status in its hello,
- * returns that status without an error, because that rank has printed the reason. Otherwise returns EXIT_STATUS_DONE,
- * or EXIT_STATUS_USAGE with an error. HELLO_STATUS_HELP is returned unchanged. */
+/* Checks versions, roles and counts in the hellos, of which there is one per rank, in order. If a rank has reported a
+ * status in its hello, returns that status without an error, because that rank has printed the reason. Otherwise
+ * returns EXIT_STATUS_DONE, or EXIT_STATUS_USAGE with an error. HELLO_STATUS_HELP is returned unchanged. */
 int topology_check(const struct hello *hellos, unsigned ranks, struct error *error);
 
 enum topology_grouping {
@@ -38,7 +41,7 @@ enum topology_grouping {
 };
 
 /* Builds the topology from hellos that topology_check() has accepted. `grouping`: a set of enum topology_grouping.
- * Workers that are not assigned by it are divided evenly among the masters. */
+ * Workers that the grouping does not assign are divided evenly among the masters. */
 int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, unsigned grouping);
 void topology_fini(struct topology *topology);
 
@@ -65,11 +68,11 @@ static inline unsigned topology_count(const struct topology *topology, unsigned 
     return topology->served_first[m + 1] - topology->served_first[m];
 }
 
-/* `ranks` has room for topology_count(). It is filled in ascending order. */
+/* Lists the ranks that master m serves, in ascending order. `ranks` has room for topology_count() ranks. */
 void topology_served_ranks(const struct topology *topology, unsigned m, unsigned *ranks);
 
-/* True if the supermaster serves all workers itself. False if there are no workers yet, because workers that join later
- * have masters. */
+/* True if the supermaster serves all workers itself. False if there are no workers yet: workers that join later have
+ * masters of their own. */
 static inline bool topology_is_central(const struct topology *topology)
 {
     return topology->masters == 0 && topology->workers > 0;
@@ -84,8 +87,8 @@ bool topology_does_both(const struct topology *topology, unsigned rank);
 
 bool topology_has_joined(const struct topology *topology, unsigned rank);
 
-/* These two return the index of a rank among the masters or workers. For any other rank they return the number of
- * masters or workers. */
+/* These two functions return the index of a rank among the masters, or among the workers. For any other rank they
+ * return the number of masters or workers. */
 unsigned topology_master(const struct topology *topology, unsigned rank);
 unsigned topology_worker(const struct topology *topology, unsigned rank);
 

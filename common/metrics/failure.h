@@ -6,7 +6,7 @@
 
 struct failure_figures {
     struct range range;
-    unsigned rank; /* the worker; RANK_NONE if the iterations killed several workers, or if no worker ran them */
+    unsigned rank; /* the worker; RANK_NONE if the iterations killed several workers, or if they were never run */
     unsigned node;
     const char *reason; /* borrowed until the job records the next failure */
 };

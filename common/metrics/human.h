@@ -9,13 +9,14 @@
 #define HUMAN_MAX     32
 #define HUMAN_BAR_MAX 60
 
-/* Writes for example "850 us", "12.3 ms", "4.56 s", "3 min 05 s", "2 h 05 min" or "3 d 04 h"; "?" if negative or not
- * finite. */
+/* Writes for example "850 us", "12.3 ms", "4.56 s", "3 min 05 s", "2 h 05 min" or "3 d 04 h"; writes "?" if `seconds`
+ * is negative or not finite. */
 const char *human_duration(char text[HUMAN_MAX], double seconds);
 
 const char *human_count(char text[HUMAN_MAX], uint64_t count);
 
-/* Writes for example "319", "45.6 k" or "1.23 M", in powers of 1000; "?" below 0 and from 10^21 on. */
+/* Writes for example "319", "45.6 k" or "1.23 M", in powers of 1000; writes "?" if `value` is below 0, or 10^21 or
+ * more. */
 const char *human_si(char text[HUMAN_MAX], double value);
 
 /* Writes for example "319/s" or "5.10 k/s", and for low rates "12.5/min" or "3/h". */

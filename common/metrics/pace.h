@@ -22,18 +22,18 @@ struct pace {
 };
 
 /* The rate of the last half minute, and the earliest and the latest expected end of the run, in seconds from now. A
- * negative value is unknown. A negative latest_s may also mean that the end has no bound. */
+ * negative value is unknown. A negative latest_s may also mean that the run might never end. */
 struct pace_band {
     double rate_per_s;
     double soonest_s, latest_s;
 };
 
-/* Adds a look unless the last look was less than PACE_GAP_S seconds ago. */
+/* Adds a look, if the last one was at least PACE_GAP_S seconds ago. */
 void pace_note(struct pace *pace, const struct progress *progress);
 
 /* Predicts three ends of the run, each from another rate. The first rate is the mean of the whole run. The other two
  * are the recent rate minus and plus two standard errors. The standard error is the standard deviation of the rates
- * between looks, divided by the square root of their number. soonest_s and latest_s are the earliest and the latest
- * of the three ends. The ends are unknown if the loop grows or is complete, before the third look, and while no mean
- * rate is known. */
+ * between looks, divided by the square root of their number. soonest_s and latest_s are the earliest and the latest of
+ * the three ends. The ends are unknown in four cases: if the loop grows, if it is complete, before the third look, and
+ * while no mean rate is known. */
 struct pace_band pace_foresee(const struct pace *pace, const struct progress *progress);

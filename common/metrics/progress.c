@@ -40,7 +40,7 @@ static void make_bar(struct piece *piece, const struct progress *progress, unsig
     piece->columns = columns + 2;
 }
 
-/* The percentage is rounded down, so 100 % means complete. A growing loop has no percentage. */
+/* Writes the percentage, rounded down, so that 100 % means complete. A growing loop has no percentage. */
 static void make_percent(struct piece *piece, const struct progress *progress)
 {
     if (progress->grows)

@@ -11,8 +11,8 @@
 struct progress {
     const char *name;
     uint64_t done, total;
-    uint64_t resumed; /* iterations in `done` that an earlier run has done; the rate does not include them */
-    double elapsed_s; /* time since the first chunk was assigned; 0: none was assigned yet */
+    uint64_t resumed; /* iterations in `done` that an earlier run has computed; they do not count for the rate */
+    double elapsed_s; /* time since the first chunk was assigned; 0: no chunk was assigned yet */
     unsigned busy, workers;
     unsigned lost;
     bool draining;
@@ -25,8 +25,9 @@ const char *progress_line(const struct progress *progress, unsigned width, bool 
 
 double progress_rate(const struct progress *progress);
 
-/* Returns the seconds to the end of the run at its mean rate; negative if unknown. */
+/* Returns how many seconds the run will still take at its mean rate; negative: unknown. */
 double progress_left_s(const struct progress *progress);
 
-/* Writes the progress as a log line. `end` is the expected time of day of the end, NULL if unknown. Returns `line`. */
+/* Writes the progress as a log line. `end` is the expected time of day at which the run ends; NULL: unknown. Returns
+ * `line`. */
 const char *progress_log(const struct progress *progress, const char *end, char line[PROGRESS_LINE_MAX]);

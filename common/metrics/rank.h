@@ -22,21 +22,21 @@ struct rank_figures {
     unsigned rank;
     bool is_master;
     enum rank_state state;
-    unsigned node;    /* RANK_NONE: unknown */
+    unsigned node;    /* number of the node; RANK_NONE: unknown */
     const char *host; /* name of the node, borrowed; NULL: unknown */
     unsigned master;  /* master of a worker; RANK_NONE: no master */
-    /* for a master: its workers, and how many of them were computing at the master's last report */
+    /* for a master: number of its workers, and how many of them were computing at its last report */
     unsigned workers, busy;
     /* This member and those below are for workers; for a master only `done` may be known. `has_counts` is true if
      * the members `done` to `wait_s` are known. */
     bool has_counts;
-    uint64_t done, chunks;    /* iterations whose results are stored, and computed chunks */
-    double compute_s, wait_s; /* time in the kernel, and idle time, for the computed chunks */
+    uint64_t done, chunks;    /* number of iterations whose results are stored, and number of computed chunks */
+    double compute_s, wait_s; /* for the computed chunks: time in the kernel, and idle time of the worker */
     double power;
-    double load; /* processes per core, including the worker; 0: unknown */
+    double load; /* number of processes per core, including the worker; 0: unknown */
     bool has_chunk;
     uint64_t first, count;
     uint64_t left;
     double since_s;
-    const char *command; /* command of the running task, borrowed; NULL: none, or unknown */
+    const char *command; /* command of the running task; borrowed; NULL: there is none, or it is unknown */
 };

@@ -65,7 +65,7 @@ static struct task_text without_note(struct task_text line)
 static void set_example(struct reason *reason, const struct task_row *row, const void *errors, size_t length)
 {
     struct task_text rest = {errors, length}, line = last_line(&rest), own = without_note(line);
-    /* The last line, written by the kernel exec, only repeats the reason. Therefore the line before it is shown. */
+    /* The last line, which the kernel exec has written, only repeats the reason. So the line before it is shown. */
     if (reason->kind == REASON_TIMEOUT && own.at != line.at)
         own = last_line(&rest);
     reason->number = row->number;

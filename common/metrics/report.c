@@ -72,8 +72,8 @@ static double compute_worth_of_recalls(const struct report *report)
     return iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
 }
 
-/* Returns the time in which a worker could have computed. For a worker of the launch it is the time of the run. For
- * a worker of a pod it is the time of the worker's presence, or 0 if the worker has left and none of its chunks are
+/* Returns the time in which a worker could have computed. For a worker of the launch this is the time of the run. For a
+ * worker of a pod it is the time of the worker's presence; it is 0 if the worker has left and none of its chunks are
  * known. */
 static double worker_capacity_s(const struct report *report, const struct report_worker *worker)
 {

@@ -28,7 +28,9 @@ struct report_worker {
     unsigned master;
     double power;
     double weight; /* the weight that the technique has learned; 0: the technique is not adaptive */
-    double load;   /* mean load of the worker's core, measured when chunks for the worker were cut; 0: not measured */
+    /* mean of the loads of the worker's core that were measured when chunks for the worker were cut; 0: no load was
+     * measured */
+    double load;
     uint64_t iterations, chunks;
     bool is_of_pod;
     bool has_left;
@@ -36,19 +38,19 @@ struct report_worker {
     double presence_s;
     double compute_s;
     double wait_s;    /* the worker's idle time, from its first request to the end of the run */
-    unsigned threads; /* 0: one thread, and the thread statistics below are unset */
+    unsigned threads; /* 0: the worker has one thread, and the statistics of threads below are not set */
     uint64_t thread_chunks;
     double thread_max_over_mean, thread_cov;
-    /* Set if the workers of a node have more threads than the node has cores: the worker's share of the cores, and
-     * its processor time from its first chunk to its end. Otherwise both are 0. They are also 0 if the iterations
-     * wait instead of computing, if the worker is slowed down, or if it was lost. */
+    /* If the workers of a node have more threads than the node has cores: the worker's share of the cores, and its
+     * processor time from its first chunk to its end. Otherwise both are 0. They are also 0 if the iterations wait
+     * instead of computing, if the worker is slowed down, or if it was lost. */
     double cores, processor_s;
     /* time from the first assignment of the run to the worker's last completion; 0: the worker had no chunk */
     double finish_s;
 };
 
 struct report_step {
-    /* time from the first assignment to the last commit of the step; 0: an earlier run did the step, or it is not
+    /* time from the first assignment to the last commit of the step; 0: the step was done by an earlier run, or is not
      * done */
     double elapsed_s;
     uint64_t chunks;
@@ -73,7 +75,7 @@ struct report_recalls {
 
 struct report_failure {
     struct range range;
-    unsigned rank; /* the worker; REPORT_NO_RANK: the iterations killed several workers */
+    unsigned rank; /* the worker; REPORT_NO_RANK: the iterations killed several workers, so none is named */
     bool given_up;
     char *text;
     bool not_run;
@@ -95,8 +97,8 @@ struct report_spread {
 struct report_aside {
     unsigned node;
     uint64_t failed;
-    /* recent tasks of other nodes whose numbers are between those of the failed tasks: how many were successful, and
-     * how many there were */
+    /* `beside`: how many recent tasks of other nodes have numbers between those of the failed tasks. `worked`: how many
+     * of these tasks were successful. */
     unsigned worked, beside;
     /* the node gets work again because all other nodes were lost; then `failed`, `worked` and `beside` are unset */
     bool is_back;
@@ -107,25 +109,25 @@ struct report_mismatch {
     unsigned workers;
     unsigned rank[3];
     /* index in `rank` (0 or 1) of the worker whose results differ from those of both other workers; -1: all three
-     * differ */
+     * results differ */
     int wrong;
 };
 
 struct report_verify {
     double share;
     uint64_t seed;
-    /* Numbers of iterations. `unverified` counts selected iterations that no second worker could compute. */
+    /* Numbers of iterations. `unverified`: iterations that were selected but that no second worker could compute. */
     uint64_t alike, differing, unverified;
     const struct report_mismatch *list; /* [count] mismatches in order of arrival, up to a limit */
     size_t count;
 };
 
 struct report_recorded {
-    unsigned workers; /* number of workers in the record; 0: no speeds are recorded, or they are not usable */
+    unsigned workers; /* number of workers in the record; 0: the record has no usable speeds */
     unsigned known;
-    bool are_different;       /* false: the speeds may be equal, and the recorded costs are used unchanged */
+    bool are_different;       /* false: the speeds may all be equal, so the recorded costs are used unchanged */
     bool are_simulated;       /* the simulated workers have the recorded speeds */
-    double slowest, quickest; /* speeds relative to the mean */
+    double slowest, quickest; /* slowest and fastest recorded speed, relative to the mean */
 };
 
 struct report_simulation {
@@ -144,10 +146,10 @@ struct report_simulation {
 
 struct report {
     const char *version;
-    /* NULL: a real run. A simulated run has no time of day and no checksum. */
+    /* NULL: the run was real. A simulated run has no time of day and no checksum. */
     const struct report_simulation *simulated;
     enum report_topology topology;
-    const char *carrier;              /* NULL: a simulated run */
+    const char *carrier;              /* name and version of the MPI library, or "memory"; NULL: a simulated run */
     const struct hdss_kernel *kernel; /* borrowed, like all pointers here */
     const union hdss_value *values;
     struct sched_spec technique;
@@ -156,7 +158,7 @@ struct report {
     struct sched_value_used measured[SCHED_PARAMS_MAX];
     unsigned measured_count;
     bool technique_by_kernel;
-    /* the candidates from which `auto` chose `technique`; NULL: the user or the kernel chose it */
+    /* candidates from which `auto` chose `technique`; NULL: the user or the kernel chose the technique */
     const struct choice *choice;
     enum sched_weighting weighting;
     uint64_t min_chunk, max_chunk; /* max_chunk is 0 if there is no limit */
@@ -167,7 +169,7 @@ struct report {
     unsigned masters, workers, nodes;
     unsigned cores;     /* cores that the ranks on all nodes may use; 0: unknown */
     int64_t started_at; /* seconds since 1970-01-01 UTC */
-    double elapsed_s;   /* time from the first assignment to the last commit; 0: no assignment */
+    double elapsed_s;   /* time from the first assignment to the last commit; 0: nothing was assigned */
     double startup_s;
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_recalls recalls;
@@ -192,8 +194,8 @@ struct report {
     enum report_outcome outcome;
     uint64_t done;
 
-    /* This member and those up to `output_varies` are for the summary only. `grows` is true if more iterations could
-     * have followed. */
+    /* The members from this one to `output_varies` are for the summary only. `grows` is true if further iterations
+     * could have followed. */
     bool grows;
     bool is_cancelled;
     const char *failure; /* why a run with REPORT_FAILED failed, in one line; NULL: the reason is printed elsewhere */
@@ -202,20 +204,20 @@ struct report {
     const char *output;
     bool are_tasks;
     bool output_in_parts;
-    bool output_varies; /* missing iterations are absent from the output; false: they are 0 in the output */
+    bool output_varies; /* true: missing iterations are absent from the output; false: they are 0 in the output */
 
     /* report_compute() sets this and all members below. `compute_s` is the sum over the workers. */
     double compute_s;
-    double overhead_s; /* time of the run minus a worker's time in the kernel, as mean over the workers */
-    /* compute_s / (elapsed_s * workers); 0 without assignments. A worker of a pod counts with the time of its
-     * presence instead of elapsed_s. This holds for overhead_s, too. */
+    double overhead_s; /* time of the run minus a worker's time in the kernel; mean over the workers */
+    /* compute_s / (elapsed_s * workers); 0 without assignments. For a worker of a pod, the time of its presence is used
+     * instead of elapsed_s. The same is true for overhead_s. */
     double efficiency;
-    /* Set if workers share cores; otherwise `cores` is 0. If cores are shared, efficiency is shared.compute_s /
-     * (elapsed_s * shared.cores), and overhead_s is the mean over the cores. A worker with enough cores counts as
-     * one core per thread. */
+    /* Set if workers share cores; otherwise `cores` is 0. If workers share cores, efficiency is shared.compute_s /
+     * (elapsed_s * shared.cores), and overhead_s is the mean over the cores. A worker with enough cores counts as one
+     * core per thread. */
     struct {
         double cores;
-        double compute_s; /* sum of report_computing_s() over all threads */
+        double compute_s; /* sum over all threads of the result of report_computing_s() */
     } shared;
     double cost_s;
     struct report_spread imbalance;
@@ -226,13 +228,13 @@ struct report {
     struct {
         unsigned threads;
         uint64_t chunks;
-        /* Imbalance of the computing times of a worker's threads, as mean over the workers with several threads. */
+        /* Imbalance of the computing times of the threads of a worker. Mean over the workers with several threads. */
         double max_over_mean, cov;
     } thread_level;
 };
 
 /* Returns the computing time of a worker, as mean over its threads. This is the time in the kernel. If the worker
- * shares its cores and its processor time is less, it is the processor time. */
+ * shares its cores, it is the processor time if that is less. */
 double report_computing_s(const struct report_worker *worker);
 
 void report_compute(struct report *report);

@@ -54,7 +54,7 @@ static json_t *technique_value(const struct technique_param *param, union sched_
     return NULL;
 }
 
-/* Leaves out parameters that were not given: their values follow from the loop. */
+/* Leaves out parameters that the user has not given, because their values follow from the loop. */
 static json_t *technique_params(const struct sched_spec *spec)
 {
     json_t *object = json_object();
@@ -73,8 +73,8 @@ static json_t *technique_measured(const struct report *report)
     return object;
 }
 
-/* Writes the seconds that the last decision of `auto` predicted for each technique. Writes null for a technique that
- * cuts too many chunks to be simulated, or that rejects the loop. */
+/* Writes for each technique the number of seconds that the last decision of `auto` predicted. Writes null if the
+ * technique cuts too many chunks to be simulated, or if it rejects the loop. */
 static json_t *technique_choice(const struct choice *choice)
 {
     json_t *predicted = json_object();
@@ -102,7 +102,7 @@ static json_t *technique_of(const struct report *report)
     return object;
 }
 
-/* The calculation lets years begin in March, because a leap day is then the last day of its year. */
+/* Years begin in March in this calculation, because a leap day is then the last day of its year. */
 static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
 {
     const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
@@ -370,8 +370,8 @@ static json_t *make_step(const struct report *report, const struct report_step *
     return object;
 }
 
-/* Returns how many digits real numbers need. 15 digits are readable (0.1 stays 0.1) and enough for times. If 15
- * digits do not give the exact value of some parameter of the kernel, more digits are needed. */
+/* Returns how many digits are needed for real numbers. 15 digits are readable (0.1 stays 0.1) and enough for times.
+ * More digits are needed if 15 do not give the exact value of some parameter of the kernel. */
 static int digits_needed(const struct report *report)
 {
     const struct hdss_param *params = report->kernel->params;

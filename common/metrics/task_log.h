@@ -26,16 +26,16 @@ struct task_row {
     uint64_t received; /* number of bytes that the task wrote, including errors */
     int64_t exit, signal;
     struct task_text host, command;
-    /* This and the members below are set only for TASK_LOG_HDSS; for other logs they are 0 or empty. */
+    /* This member and those below are set only for TASK_LOG_HDSS; for other logs they are 0 or empty. */
     uint64_t worker, node, peak_kib, tries;
     double cpu_s;
-    uint64_t out, err;    /* bytes in the files of output and errors */
+    uint64_t out, err;    /* sizes in bytes of the files with the output and the errors of the task */
     struct task_text end; /* how the task ended: exit, signal, timeout, not-started or not-kept */
 };
 
 enum task_log task_log_kind(const char *line, size_t length);
 
-/* `length` excludes the newline. False if the line is invalid. */
+/* Parses a line of `length` bytes without the newline. Returns false if the line is invalid. */
 bool task_row_read(struct task_row *row, enum task_log kind, const char *line, size_t length);
 
 bool task_row_failed(const struct task_row *row);

@@ -57,7 +57,7 @@ static void send_announcement(struct link *link, unsigned to, uint32_t job, cons
 static void send_end(struct link *link, unsigned to)
 {
     /* `degraded` means that this launch has lost a rank, so its ranks do not wait for each other at the end. The ranks
-     * of another launch still do. */
+     * of another launch wait for each other nevertheless. */
     const bool is_degraded = link->runtime->degraded && runtime_has_rank(link->runtime, to);
     const struct message over = {.type = MESSAGE_SET_OVER, .set_over = {is_degraded}};
     send_part(link, to, link->announcements.end, &over);
@@ -163,8 +163,8 @@ void announce_all(struct link *link, unsigned to)
         send_announcement(link, to, kept->job, kept->bytes, kept->size);
 }
 
-/* Has the machine of the job exited on this rank? If it has, a rank that joins now would never be told that the job has
- * ended. */
+/* Has the machine of the job exited on this rank? In that case a rank that joins now would never be told that the job
+ * has ended. */
 static bool has_exited(const struct link *link, uint32_t job)
 {
     const struct driver *driver = link->drivers;

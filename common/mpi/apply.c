@@ -110,8 +110,8 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
-/* Receives a result. If a receive of earlier data from the same rank was cancelled, does not receive it: MPI would put
- * the data for the cancelled receive into the new one. */
+/* Receives a result. Does not receive it if a receive of earlier data from the same rank was cancelled: MPI would put
+ * the data of the cancelled receive into this receive. */
 static void apply_collect(struct driver *driver, const struct action *action)
 {
     struct link *link = driver->link;

@@ -9,8 +9,8 @@
  * The next helper starts on the CPU of the previous helper. Otherwise the system may wake the helper on the CPU of
  * another worker. That CPU would then run two processes while another CPU is idle.
  *
- * A job that does not own the core may still report a result. It may do so at any time if it was told to give up
- * iterations. It may do so once per turn if it ends or its helper probes. */
+ * A job that does not own the core may still report a result. If it was told to give up iterations, it may report at
+ * any time. If it is ending, or if its helper times probe iterations, it may report once per turn. */
 #include "common/machine/executor.h"
 #include "common/machine/stride.h"
 #include "common/mpi/driver.h"
@@ -47,8 +47,8 @@ static struct driver *find_teller(const struct link *link)
     return driver;
 }
 
-/* If the helper reports how long it computed, the job is charged that time: the elapsed time may include waiting for
- * the core. */
+/* If the helper reports how long it computed, the job is charged for that time. The elapsed time may include waiting
+ * for the core. */
 static void charge(struct driver *driver, uint64_t now_ns)
 {
     const uint64_t spent_ns = driver->effects->executor->spent_ns - driver->spent_ns;

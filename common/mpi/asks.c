@@ -7,8 +7,8 @@
  * finished chunks are sent at once. */
 #include "common/mpi/driver.h"
 
-/* After a job has sent a request, the next job waits this long. If no chunk has come by then, it sends its own request.
- * If a chunk has come, it waits for the end of this chunk. An answer that comes later is still accepted. */
+/* After a job has sent a request, the next job waits this long before it sends its own. If a chunk has come by then,
+ * the next job waits for the end of this chunk. An answer that comes after this time is still accepted. */
 #define ANSWER_NS 1000000
 
 static bool has_chunk(const struct link *link)

@@ -10,7 +10,7 @@
 struct deferred_message;
 
 struct deferred {
-    struct deferred_message **messages; /* [count] the oldest message first; owned, with the messages' bytes */
+    struct deferred_message **messages; /* [count] the messages, the oldest first; owned, with their bytes */
     size_t count, room;
     struct deferred_message *open;
 };
@@ -20,8 +20,7 @@ int deferred_put(struct deferred *deferred, unsigned from, const unsigned char *
 unsigned deferred_from(const struct deferred *deferred, size_t i);
 uint32_t deferred_job(const struct deferred *deferred, size_t i);
 
-/* Removes message `i`, counted from the oldest, and returns its bytes in `*bytes`. They are valid until the next call.
- */
+/* Removes message `i`, counted from the oldest, and sets `*bytes` to its bytes. They are valid until the next call. */
 void deferred_take(struct deferred *deferred, size_t i, unsigned *from, const unsigned char **bytes, size_t *size);
 
 void deferred_fini(struct deferred *deferred);

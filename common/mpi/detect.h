@@ -8,6 +8,6 @@ struct runtime;
 
 bool detect_concerns(const struct runtime *runtime, unsigned rank);
 
-/* A detector calls this after it has found that the peer has ended. If the peer had announced that it leaves, it has
- * left in order. Otherwise it is lost. */
+/* A detector calls this after it has found that the peer has ended. A peer that has announced its leaving has left in
+ * order. Any other peer is lost. */
 void detect_end(struct runtime *runtime, unsigned rank);

@@ -55,7 +55,8 @@ static int map_bells(struct doorbell *doorbell, const struct runtime *runtime, b
     if (doorbell->is_in_lanes)
         return 0;
     if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
-        /* Now all ranks have mapped the memory. Its name is removed, so ranks that are killed leave no file behind. */
+        /* All ranks have mapped the memory by now. So its name can be removed, and ranks that are killed leave no file
+         * behind. */
         folder_unmap_name(doorbell->folder, *inside);
     return 0;
 }

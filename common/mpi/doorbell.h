@@ -16,11 +16,11 @@ struct runtime;
 
 struct bell {
     _Atomic uint32_t sleeping;
-    _Atomic uint32_t left; /* the rank ended in order, perhaps without waiting for the others */
+    _Atomic uint32_t left; /* the rank has left in order, perhaps without waiting for the others */
     _Atomic uint32_t reported;
     _Atomic uint32_t fenced;
-    /* The chunk of tasks that the rank began last. It is printed if the supermaster is lost. If the count is 0, the
-     * rank has begun none. */
+    /* The tasks that the rank began last. They are printed if the supermaster is lost. If the count is 0, the rank has
+     * begun no task. */
     _Atomic uint64_t ran_first, ran_count;
     char pad[32];
     struct span span;
@@ -37,7 +37,8 @@ struct doorbell {
     struct bells *shared;
     struct bell *bells;
     bool is_in_lanes;
-    int *node_index; /* [ranks] index of the rank on this node, -1 if it is on another node; owned */
+    /* [ranks] index of each rank among the ranks of this node; -1: the rank is on another node; owned */
+    int *node_index;
     int own;
     int node_ranks;
     int socket;
@@ -49,9 +50,9 @@ struct doorbell {
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
 
-/* For the first rank of a launch without MPI, if a lost worker has returned. doorbell_show_room() sends this worker, on
- * its lane, the same bytes that doorbell_init() has sent to all others. The lane must have room for
- * doorbell_room_bytes(). */
+/* For the first rank of a launch without MPI, if a lost worker has returned as a new process. doorbell_show_room()
+ * sends the new process, on its lane, the same bytes that doorbell_init() has sent to all others. The lane must have
+ * room for doorbell_room_bytes(). */
 size_t doorbell_room_bytes(void);
 void doorbell_show_room(const struct doorbell *doorbell, const struct runtime *runtime, unsigned rank);
 
@@ -62,7 +63,7 @@ bool doorbell_is_deaf(const struct doorbell *doorbell);
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
 bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
 
-/* Announces that this rank leaves in order. So it does not count as lost if it leaves without waiting for the others.
+/* Announces that this rank leaves in order. The others then do not count it as lost, even if it does not wait for them.
  */
 void doorbell_leave(struct doorbell *doorbell);
 /* For a rank that cannot continue: removes its socket. If no other socket is left, removes the folder too. */

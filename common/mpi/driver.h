@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maximum number of messages handled per turn: more would delay timers and signals. */
+/* Maximum number of messages that are handled per turn. More messages would delay timers and signals. */
 #define MESSAGES_PER_TURN 16
 
 /* Maximum number of stored parts that the machine does not know of yet. A step stores at most one part, a turn has few
@@ -44,8 +44,8 @@ struct stores {
     unsigned first, count;
 };
 
-/* The boundary data at `boundary_at` are released as soon as `over` of struct net reaches this `over`: by then all
- * sends that use the data have ended. */
+/* After `over` of struct net has reached this `over`, all sends that use the boundary data at `boundary_at` have ended.
+ * The data are then released. */
 struct release {
     uint64_t boundary_at, over;
 };
@@ -62,7 +62,7 @@ struct theft {
 
 #define THEFTS_MAX 256
 
-/* What the actions of a step have caused. It is handled after the step. `theft` is a ring. */
+/* What the actions of a step have caused. It is handled after the step. `theft` is a ring buffer. */
 struct outcome {
     bool wants_probe;
     bool has_cut;
@@ -73,7 +73,7 @@ struct outcome {
     bool has_grown;
     struct growth growth;
     struct error problem;
-    bool sync_failed; /* the next SEND is skipped: it would report data as stored that are not stored */
+    bool sync_failed; /* the next SEND is skipped, because it would report data as stored that are not stored */
 };
 
 struct kept_job;
@@ -92,7 +92,7 @@ struct announcements {
     struct kept_job *live; /* for the supermaster only: the unfinished jobs, sorted by number; owned */
     struct assembly assemblies[ANNOUNCERS];
     uint32_t newest;
-    uint32_t end; /* if the set has ended: no job has this number or a higher one; 0: the set has not ended */
+    uint32_t end; /* once the set has ended: all jobs have numbers below this; 0: the set has not ended */
     uint64_t end_ns;
 };
 
@@ -100,8 +100,8 @@ struct returns {
     bool are_awaited;
     bool are_over;
     uint64_t due_ns;
-    /* [ranks] if a lost rank was replaced by another process: number of the first job that was announced to this
-     * process; otherwise 0; owned */
+    /* [ranks] number of the first job that was announced to the process that has replaced a lost rank; 0: the rank was
+     * not replaced; owned */
     uint32_t *since;
 };
 
@@ -122,7 +122,8 @@ struct driver {
     struct wait_work work;
     struct stride_share share;
     bool are_tasks;
-    struct message owed; /* asks.c: a REQUEST that is held back; if it requests no chunks, nothing is held back */
+    /* asks.c: a REQUEST that is held back; a REQUEST for no chunks means that nothing is held back */
+    struct message owed;
     unsigned owed_to;
     uint64_t next_tick_ns, exit_ns;
     enum driver_state state;
@@ -130,7 +131,7 @@ struct driver {
     bool may_tell;
     bool is_beside;
     bool is_locked_out;
-    bool cannot_store; /* results of a pod could not be written, so later reports of pods are ignored */
+    bool cannot_store; /* the results of a pod could not be written, so later reports of pods are ignored */
     int status;
 };
 
@@ -196,7 +197,7 @@ void driver_send(void *context, unsigned to, const struct message *message);
 void driver_send_now(struct driver *driver, unsigned to, const struct message *message);
 
 /* Takes iterations that worker `to` of this node has not begun, and returns true if it took some. After the step the
- * machine gets the result in an EVENT_STOLEN. There is no event in two cases: THEFTS_MAX such events are queued
+ * machine gets the result in an EVENT_STOLEN. There is no event in two cases: THEFTS_MAX events of this type are queued
  * already, or `is_answer` is set (the call replaces a RECALL) and the worker's chunk is not visible in shared memory.
  */
 bool driver_steal(struct driver *driver, unsigned to, unsigned waiting, bool is_answer);
@@ -226,8 +227,8 @@ void announce_end_to(struct link *link, unsigned to);
 
 void announcements_end_late(struct link *link, unsigned to, uint32_t job);
 
-/* If a lost rank was replaced by another process, returns the number of the first job that was announced to this
- * process; otherwise 0. */
+/* If a lost rank was replaced by another process, returns the number of the first job that was announced to that
+ * process. Otherwise returns 0. */
 uint32_t link_returned_since(const struct link *link, unsigned rank);
 
 bool announced_for_all(const struct announcements *announcements, uint32_t job);
@@ -262,11 +263,11 @@ void arbiter_note_cut(struct driver *driver);
 
 void arbiter_note_end(struct driver *driver);
 
-/* Returns when to check whether the running job should give up the core. Returns STRIDE_NEVER if no other job wants the
- * core, or if the helper of the running job checks the time itself. */
+/* Returns the time at which to check whether the running job should give up the core. Returns STRIDE_NEVER if no other
+ * job wants the core, or if the helper of the running job checks the time itself. */
 uint64_t arbiter_due_ns(const struct link *link);
 
-/* If the job `computed`, charges it for its time. Returns the next job that may compute in this turn, or NULL. */
+/* If `computed` is set, charges the job for its time. Returns the next job that may compute in this turn, or NULL. */
 struct driver *arbiter_next(struct driver *driver, bool computed);
 
 /* --- apply.c --- */
@@ -277,7 +278,8 @@ void driver_note_stored(struct driver *driver, const struct part *part, int resu
 
 void driver_store(struct driver *driver, const struct part *part, const void *data, uint64_t bytes);
 
-/* Opens the executor if it is closed. If this returns false, the caller must tell the machine that opening failed. */
+/* Opens the executor if it is closed. If this function returns false, the caller must tell the machine that opening
+ * failed. */
 bool driver_open(struct driver *driver);
 
 bool driver_enter_slowly(struct driver *driver);
@@ -299,8 +301,8 @@ void driver_step_on(struct driver *driver);
 
 void driver_deliver_stored(struct driver *driver);
 
-/* Returns false if the rank is a worker that was lost and has returned, and that takes no part in this job. It takes no
- * part if the job began before its return, or if the job accepts no workers after its beginning. */
+/* Returns false if the rank is a lost worker that has returned and takes no part in this job. It takes no part if the
+ * job began before its return, or if the job accepts no workers after its beginning. */
 bool driver_knows(const struct driver *driver, unsigned rank);
 
 struct driver *link_find_driver(const struct link *link, uint32_t job);
@@ -320,8 +322,8 @@ void link_ask_to_leave(struct link *link, bool now);
 
 bool link_receive(struct link *link, unsigned most);
 
-/* Both functions receive one data message: link_receive_data() receives results, link_receive_boundary() boundary data.
- * They return true if there was one. */
+/* Each of these functions receives at most one data message: link_receive_data() one with results,
+ * link_receive_boundary() one with boundary data. Returns true if a message was received. */
 bool link_receive_data(struct link *link);
 
 bool link_receive_boundary(struct link *link);
@@ -336,15 +338,15 @@ void link_look_for_returns(struct link *link);
 
 /* --- asks.c --- */
 
-/* Called before a REQUEST is sent. If another job of tasks has a chunk or a request that is held back, removes the
- * request for chunks from the message and keeps it for later. Returns false if nothing remains to be sent now.
- * Otherwise `*message` points to the message to send, which may be `*rest`. */
+/* Called before a REQUEST is sent. If another job of tasks has a chunk or a request that is held back, takes the
+ * request for chunks out of the message and keeps it for later. Returns false if nothing remains to be sent now.
+ * Otherwise sets `*message` to the message to send, which may be `*rest`. */
 bool asks_hold_back(struct driver *driver, unsigned to, const struct message **message, struct message *rest);
 
-/* Returns the job whose REQUEST may be sent now, with this REQUEST in `*message`. If several jobs may send one, chooses
- * the job that would get the core next. Returns NULL if no job may send now. */
+/* Returns the job that may send its REQUEST now, and sets `*message` to this REQUEST. If several jobs may send one,
+ * chooses the job that would get the core next. Returns NULL if no job may send now. */
 struct driver *asks_take(struct link *link, struct message *message);
 
-/* Returns when a REQUEST that is held back may be sent. Returns NEVER if none is held back, or if a chunk of tasks must
- * end before that. */
+/* Returns the time at which a REQUEST that is held back may be sent. Returns NEVER if no REQUEST is held back, or if a
+ * chunk of tasks must end before one may be sent. */
 uint64_t asks_due_ns(const struct link *link);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two ways to give up. A rank that cannot continue prints why and ends the run. A rank that cannot rely on another rank
- * declares the other rank lost; step.c handles the consequences. All files of the link call the functions of this file.
- * So this file calls only far_send.c. */
+ * declares the other rank lost; step.c handles the consequences. All other files of the link may call this file, so
+ * this file itself calls only far_send.c. */
 #include "common/mpi/driver.h"
 
 #include "common/mpi/ops.h"

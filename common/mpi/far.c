@@ -97,9 +97,9 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Returns how many cores a launch adds to those of the run. Launches on the same node share its cores, so a core counts
- * only for the first launch that may use it. If this rank's launch has several nodes, the number of cores of each node
- * is not known. A pod on one of these nodes then adds none. */
+/* Returns by how many cores a launch increases the number of cores of the run. Launches on the same node share its
+ * cores, so a core counts only for the first launch that may use it. If this rank's launch has several nodes, the
+ * number of cores of each of these nodes is not known. A pod on one of these nodes then adds no cores. */
 static unsigned count_added_cores(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -222,8 +222,8 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
 /* Time between two checks of the sockets by a busy rank; each check is a system call. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
-/* A rank that waits checks the sockets too. But a rank that serves others rarely waits, so this function also checks
- * them. */
+/* Checks the sockets and takes the next event. A rank that waits checks the sockets in its event loop. A rank that
+ * serves others rarely waits, so this function checks them too. */
 static bool take_next_event(struct far *far, const struct link *link, struct stream_event *event)
 {
     if (streams_poll(far->streams, event))
@@ -236,7 +236,7 @@ static bool take_next_event(struct far *far, const struct link *link, struct str
     return streams_poll(far->streams, event);
 }
 
-/* At most this many pieces of results are taken per call of far_poll(): more would delay the messages of other ranks.
+/* At most this many pieces of results are taken per call of far_poll(). More would delay the messages of other ranks.
  */
 #define DATA_PER_LOOK 16
 
@@ -255,8 +255,8 @@ bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, si
     return false;
 }
 
-/* Time limit for sending the remaining messages when the link is closed. The time begins again whenever some of their
- * bytes were sent. */
+/* Time limit for sending the remaining messages when the link is closed. The time limit starts again whenever some
+ * bytes of these messages were sent. */
 #define LAST_MESSAGES_NS 2000000000u
 
 static size_t far_unsent(const struct far *far)

@@ -68,8 +68,8 @@ void far_drop(struct link *link, unsigned rank);
 
 void far_close_launch(struct link *link, struct far_launch *launch);
 
-/* Determines whether this rank has a core of its own, or must share its core with ranks of pods on its node. A rank
- * with a core of its own polls for a while before it sleeps. */
+/* Determines whether this rank has a core of its own, or shares its core with ranks of pods on its node. A rank with a
+ * core of its own polls for a while before it sleeps. */
 void far_share_cores(struct link *link);
 
 void far_results_fini(struct far_results *results);
@@ -90,6 +90,6 @@ int far_init(struct link *link);
 
 void far_close(struct link *link);
 
-/* Handles events of streams up to the next message, which is valid until the next call. Returns false if there is
- * none. */
+/* Handles events of streams until a message has come. The message is valid until the next call. Returns false if no
+ * message has come. */
 bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);

@@ -32,7 +32,7 @@ void far_look_for_room(struct link *link)
     link->far.is_full = link->runtime->first_rank > 0 && !streams_has_room(link->far.streams, set_peer(&link->far));
 }
 
-/* Flushes the stream only if it has no room otherwise: rare flushes send large pieces. */
+/* Flushes the stream only if it has no room otherwise. If flushes are rare, the pieces that are sent are large. */
 static bool has_room_for_data(struct far *far)
 {
     if (!streams_has_room(far->streams, set_peer(far)))
@@ -103,7 +103,8 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
     if (results->room < message->payload_bytes) {
         free(results->data);
         results->room = message->payload_bytes;
-        results->data = malloc(results->room); /* the system provides pages only as data arrive */
+        /* this is cheap, because the system provides pages only after data have arrived */
+        results->data = malloc(results->room);
     }
     if (results->data == NULL) {
         results->room = 0;

@@ -71,14 +71,14 @@ bool folder_ring(const char *folder, int bell, unsigned index)
 {
     struct sockaddr_un address;
     socket_address(folder, index, &address);
-    /* If the queue of the socket is full, sendto() fails. That counts as success: the rank wakes because of the queued
-     * bytes. */
+    /* sendto() fails if the queue of the socket is full. This counts as success, because the queued bytes will wake the
+     * rank. */
     return sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address) == 1 ||
            (errno != ENOENT && errno != ECONNREFUSED);
 }
 
 /* Path of the file that holds the shared memory. It is in /dev/shm, because other file systems may write it to a disk.
- * If `inside`, it is in the folder, because /dev/shm could not be used. */
+ * If `inside` is set, the file is in the folder, because /dev/shm could not be used. */
 static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
 {
     if (inside)
@@ -138,7 +138,7 @@ static bool is_answered(int bell, const char *folder, const char *name)
            (errno != ECONNREFUSED && errno != ENOENT);
 }
 
-/* The name of a socket is a number. A folder that holds a file with any other name is not removed. */
+/* The name of each socket is a number. If a folder contains a file with any other name, the folder is not removed. */
 static bool is_bell_name(const char *name)
 {
     return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
@@ -245,7 +245,7 @@ static int make_under(const char *base, char folder[FOLDER_MAX], struct error *e
     return -1;
 }
 
-/* Returns NULL if XDG_RUNTIME_DIR belongs to another user, as it may after su. */
+/* Returns NULL if XDG_RUNTIME_DIR belongs to another user, which may happen after su. */
 static const char *own_runtime_folder(void)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");
@@ -301,8 +301,8 @@ void folder_leave(const char *folder, unsigned index)
     struct sockaddr_un address;
     socket_address(folder, index, &address);
     unlink(address.sun_path);
-    /* rmdir() fails while there are sockets of other ranks. If a rank was killed before it mapped the memory, nobody
-     * has removed the memory's name yet. */
+    /* rmdir() fails while the folder contains sockets of other ranks. If a rank was killed before it mapped the memory,
+     * the name of the memory has not been removed yet. */
     if (rmdir(folder) == 0)
         folder_unmap_name(folder, false);
 }

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Size of the folder's name with its NUL: short enough that the name of a socket in the folder fits a sockaddr_un. */
+/* Size of the folder's name with its NUL. It is so small that the name of a socket in the folder fits into a
+ * sockaddr_un. */
 #define FOLDER_MAX 96
 
 /* Creates the folder, binds socket number 0 in it, and returns this socket, which the caller owns. */
@@ -15,9 +16,9 @@ int folder_make(char folder[FOLDER_MAX], struct error *error);
 
 int folder_bind(const char *folder, unsigned index, struct error *error);
 
-/* Maps zeroed memory that the ranks of the node share. The caller unmaps it by munmap(). If `make`, creates the memory
- * and sets `*inside` to whether its file is in the folder. Otherwise opens the memory, in the folder if `*inside`.
- * Returns NULL on failure. */
+/* Maps zeroed memory that the ranks of the node share. The caller unmaps it by munmap(). If `make` is set, creates the
+ * memory, and sets `*inside` to whether its file is in the folder. Otherwise opens the memory that another rank has
+ * created, in the folder if `*inside` is set. Returns NULL on failure. */
 void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error);
 
 void folder_unmap_name(const char *folder, bool inside);

@@ -38,7 +38,7 @@ static int start_guard(struct guard *guard)
     watch_add_to(guard->watch, guard->set);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    guard->is_on = true; /* set before the thread starts, because the thread reads it */
+    guard->is_on = true; /* must be set before the thread starts, because the thread reads it */
     if (pthread_create(&guard->thread, NULL, run_guard, guard) != 0)
         guard->is_on = false;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -9,7 +9,8 @@ struct watch;
 
 struct guard {
     const struct watch *watch;
-    /* The thread calls this after a watched peer has ended without leaving in order. It must end the process. */
+    /* The thread calls this function after a watched peer has ended without leaving in order. The function must end the
+     * process. */
     void (*lost)(void *context, unsigned rank);
     void *context;
     int set;
@@ -21,5 +22,5 @@ struct guard {
 /* Starts the thread; the peers must be watched already. Returns -1 if files, memory or threads run out. */
 int guard_begin(struct guard *guard, const struct watch *watch, void (*lost)(void *context, unsigned rank),
                 void *context);
-/* Ends the thread if it runs. Does not return if the thread is about to end the process. */
+/* Ends the thread if it runs. If the thread is about to end the process, this function does not return. */
 void guard_end(struct guard *guard);

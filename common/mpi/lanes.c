@@ -50,7 +50,7 @@
 #define SIZE_BYTES    sizeof(uint32_t)
 #define CELL_BYTES    ((size_t)64)
 #define LANE_CELLS    (MESSAGES_ROOM / CELL_BYTES)
-/* A rank keeps looking at no more than this many lanes without messages. */
+/* If a rank looks at more than this many lanes without messages, it stops looking at some of them. */
 #define QUIET_LANES_MAX 32
 
 struct lane {
@@ -89,11 +89,11 @@ struct lanes {
     unsigned words;
     struct board *board;
     struct ends *ends; /* [ranks] owned; NULL in the launcher */
-    /* the ranks from which this rank takes messages, as a set of bits: all others; if this rank has returned, only the
-     * first rank */
+    /* set of bits: the ranks from which this rank takes messages. These are all others; if this process replaces a lost
+     * rank, only the first rank. */
     uint64_t others[WORDS];
     uint64_t heard[WORDS];
-    size_t cells; /* cells of the message that was taken last; 0: its cells were given back to the sender */
+    size_t cells; /* number of cells of the message that was taken last; 0: these cells were given back to the sender */
     unsigned turn;
     size_t shared;
     bool has_returned;
@@ -161,7 +161,7 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
         free(lanes);
         return NULL;
     }
-    madvise(lanes->board, memory_bytes(ranks), MADV_DONTDUMP); /* Otherwise a core file would contain all messages. */
+    madvise(lanes->board, memory_bytes(ranks), MADV_DONTDUMP); /* Keeps the messages out of core files. */
     return lanes;
 }
 
@@ -257,7 +257,7 @@ bool lanes_enter(struct lanes **lanes, struct error *error)
         error_set(error, "the variable " LAUNCHED_WITHOUT_MPI " does not name the memory of a launch: '%.60s'", text);
     else
         close(memory);
-    /* otherwise a process that this rank starts would take itself for a rank of the launch */
+    /* Without this, a process that this rank starts would take itself for a rank of the launch. */
     unsetenv(LAUNCHED_WITHOUT_MPI);
     return true;
 }
@@ -293,7 +293,7 @@ bool lanes_have_met(const struct lanes *lanes)
 
 void lanes_abort(struct lanes *lanes, int status)
 {
-    /* If this process has taken the place of a lost rank, the other ranks continue without it, as they did before. */
+    /* If this process replaces a lost rank, the other ranks continue without it, as they did before it came. */
     if (!lanes->has_returned)
         atomic_store(&lanes->board->aborted, (uint32_t)status + 1);
     fflush(stderr);
@@ -397,8 +397,8 @@ static bool take_message(struct lanes *lanes, unsigned from, size_t *size)
     return true;
 }
 
-/* Gives the cells of the message that was taken last back to its sender. Called at the next poll: by then this rank has
- * answered the message, which is more urgent. */
+/* Gives the cells of the message that was taken last back to its sender. This is done at the next poll, because
+ * answering the message is more urgent. */
 static void give_cells_back(struct lanes *lanes)
 {
     struct messages_lane *lane = messages_lane(lanes, lanes->turn, lanes->rank);
@@ -415,7 +415,7 @@ static void hear(struct lanes *lanes)
             atomic_load_explicit(&lanes->board->told[lanes->rank].from[i], memory_order_acquire) & lanes->others[i];
 }
 
-/* Clears the bit, and then looks at the lane once more, because a message may have arrived just before. */
+/* Clears the bit of a sender. Then looks at its lane once more, because a message may have arrived just before. */
 static void stop_looking_at(struct lanes *lanes, unsigned from)
 {
     atomic_fetch_and(&lanes->board->told[lanes->rank].from[from / WORD_BITS], ~(UINT64_C(1) << from % WORD_BITS));

@@ -34,9 +34,9 @@ bool lanes_have_met(const struct lanes *lanes);
 int lanes_aborted(const struct lanes *lanes);
 
 enum lanes_slot {
-    SLOT_TAKEN,  /* a process has this slot and has met the other ranks; it may have ended since */
-    SLOT_FREE,   /* no process has this slot, and the lanes are empty: the launcher may start a process */
-    SLOT_FILLED, /* a process that replaces a lost one has this slot, and has not met the other ranks yet */
+    SLOT_TAKEN,  /* a process has this slot and has met the other ranks; this process may have ended since then */
+    SLOT_FREE,   /* no process has this slot and the lanes are empty, so the launcher may start a process */
+    SLOT_FILLED, /* a process that replaces a lost one has this slot, but has not met the other ranks yet */
     SLOT_CLOSED,
 };
 
@@ -58,11 +58,11 @@ void lanes_note_met(struct lanes *lanes);
  * slot of `rank` to SLOT_FREE. */
 void lanes_vacate(struct lanes *lanes, unsigned rank);
 
-/* Ends this process. If it does not replace a lost rank, the launcher then ends all other ranks too. */
+/* Ends this process. The launcher then ends all other ranks too, unless this process replaces a lost rank. */
 _Noreturn void lanes_abort(struct lanes *lanes, int status);
 
-/* A barrier: lanes_pass() says that this rank has reached the barrier. lanes_have_all_passed() is true after all ranks
- * have called lanes_pass(). The next barrier may begin only after every rank has seen that value. */
+/* A barrier. lanes_pass() says that this rank has reached the barrier. lanes_have_all_passed() returns true once all
+ * ranks have called lanes_pass(). Before the next barrier begins, every rank must have seen that true. */
 void lanes_pass(struct lanes *lanes);
 bool lanes_have_all_passed(const struct lanes *lanes);
 
@@ -83,8 +83,8 @@ bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes
 /* Makes lanes_poll() check the lane from a rank that has ended. That rank may have ended before it set its bit. */
 void lanes_look_at(struct lanes *lanes, unsigned from);
 
-/* Send and receive data. Data have lanes of their own, so they may be used before any message is exchanged. Each
- * function returns how many bytes it has transferred, which may be fewer than `size`. */
+/* These functions send and receive data. Data have lanes of their own, so they may be used before any message is
+ * exchanged. Each function returns how many bytes it has transferred, which may be fewer than `size`. */
 size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size);
 size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size);
 

@@ -38,8 +38,9 @@ static _Noreturn void exit_orphaned(struct link *link, bool in_order)
 }
 
 /* After LAST_LOOKS checks in a row without a message, all messages of an ended peer have been taken. LAST_LOOKS_MAX and
- * LAST_LOOKS_NS limit the checks: this rank does nothing else meanwhile, and other ranks may go on sending results that
- * are slow to store. LAST_LOOKS_NS limits the checks for all ended peers together. */
+ * LAST_LOOKS_NS limit the checks, because this rank does nothing else during them. Without a limit they might take
+ * long: other ranks may go on sending results that are slow to store. LAST_LOOKS_NS limits the checks for all ended
+ * peers together. */
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
 #define LAST_LOOKS_NS  1000000000u
@@ -55,7 +56,8 @@ static void take_last_messages(struct link *link, uint64_t until_ns)
     }
 }
 
-/* Takes the last messages of an ended peer before it reports the loss: they may tell the machine of the loss first. */
+/* Before this rank reports the loss of a peer, it takes the last messages of that peer. These messages may tell the
+ * machine of the loss first. */
 void link_look_at_peers(struct link *link)
 {
     struct runtime *runtime = link->runtime;

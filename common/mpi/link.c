@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Does this rank need something from `rank` that no other rank can give? This may be data that `rank` sends, or work
- * that `rank` alone may do. */
+/* Does this rank need something that only `rank` can give? This may be data that `rank` sends, or work that only `rank`
+ * may do. */
 static bool link_needs(const struct link *link, unsigned rank)
 {
     bool needs = net_awaits_data(&link->net, rank);
@@ -89,7 +89,7 @@ void link_close(struct link *link)
     runtime->link = NULL;
     runtime->link_needs = NULL;
     far_close(link);
-    if (!runtime->degraded) /* after a loss MPI is not used any more */
+    if (!runtime->degraded) /* after the loss of a rank, MPI is not called any more */
         net_fini(&link->net);
     while (link->drivers != NULL) {
         struct driver *driver = link->drivers;
@@ -103,7 +103,7 @@ void link_close(struct link *link)
     announcements_fini(&link->announcements);
     free(link->returns.since);
     free(link);
-    /* Finishing the output may take long. So the heartbeat thread may use MPI from here until runtime_wait(). */
+    /* Finishing the output may take long, so the heartbeat thread may use MPI from here until runtime_wait(). */
     heartbeat_release(&runtime->heartbeat);
 }
 
@@ -177,7 +177,7 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     link->early_is_due = link->early.count > 0;
     set_exchange(link);
     if (part->exchanges && part->failure == NULL)
-        driver_open(driver); /* boundary data may arrive before the first chunk */
+        driver_open(driver); /* the executor is opened now, because boundary data may arrive before the first chunk */
     if (part->effects->begun != NULL)
         part->effects->begun(part->effects->context);
     link->now_ns = link->ops->now();
@@ -201,14 +201,16 @@ static bool has_last_sends(const struct link *link, const struct net_user *user,
     return user->pending > 0 && !is_too_late(link, ended_ns);
 }
 
-/* Data that will be discarded count too: their sender cannot end before this rank has received them. */
+/* Returns whether data are still arriving. Data that will be discarded count too, because their sender cannot end
+ * before this rank has received them. */
 static bool has_last_data(const struct link *link, uint64_t ended_ns)
 {
     return link->net.collects_active > 0 && !is_too_late(link, ended_ns);
 }
 
 /* Are messages of the job still being sent? In a set, the memory of a job is freed when the job is removed. So a job of
- * a set waits without a time limit, until MPI does not use this memory any more or the receiver is known to be lost. */
+ * a set waits without a time limit until MPI does not use this memory any more. The wait also ends if the receiver is
+ * known to be lost. */
 static bool has_last_messages(const struct driver *driver)
 {
     struct link *link = driver->link;

@@ -16,12 +16,13 @@ struct link;
 struct part_of_job {
     uint32_t job; /* number of the job, greater than the numbers of all earlier jobs */
     unsigned weight;
-    int priority; /* of the jobs that have a chunk on this rank, only those with the highest priority compute */
+    int priority; /* if several jobs have a chunk on this rank, only those with the highest priority compute */
     const struct machine *machine;
     const struct effects *effects;
     bool exchanges;
-    bool are_tasks; /* for a worker: one iteration may keep the core for hours while other jobs wait */
-    /* an error, or NULL; if there is one, the machine gets it in EVENT_FATAL instead of EVENT_START */
+    /* for a worker: the iterations are tasks, so one iteration may keep the core for hours while other jobs wait */
+    bool are_tasks;
+    /* error in the job, or NULL; if there is an error, the machine gets it in EVENT_FATAL instead of EVENT_START */
     const char *failure;
 };
 
@@ -41,13 +42,14 @@ struct job_source {
     /* Called after a job was announced to this rank, and this rank has forwarded the announcement. The function may add
      * the job. The bytes are valid during the call. */
     void (*announced)(void *context, uint32_t job, const unsigned char *bytes, size_t size);
-    /* The next three functions are for a supermaster that accepts pods, otherwise NULL. reserve() makes room in all
-     * jobs for a pod with this many workers (-1: out of memory). joined() adds the pod to the topologies of all jobs
-     * and calls driver_tell_joined() for each job. leaving() calls driver_tell_leaving() for each job. */
+    /* The next three functions are for a supermaster that accepts pods; for other ranks they are NULL. reserve() makes
+     * room in all jobs for a pod with `workers` workers, and returns -1 if memory runs out. joined() adds the pod to
+     * the topologies of all jobs and calls driver_tell_joined() for each job. leaving() calls driver_tell_leaving() for
+     * each job. */
     int (*reserve)(void *context, unsigned workers);
     void (*joined)(void *context, const struct link_pod *pod);
     void (*leaving)(void *context, unsigned first_rank, bool now);
-    /* Called after a signal has asked this rank to drain, before the jobs are told. May be NULL. */
+    /* Called after a signal has asked this rank to drain, but before its jobs are told. May be NULL. */
     void (*asked)(void *context);
 };
 
@@ -68,20 +70,20 @@ void link_end(struct link *link);
 
 bool link_is_over(const struct link *link);
 
-/* For the supermaster of a set: makes a pod leave. If `now`, the pod does not wait for its running iterations. Returns
- * false if there is no such pod. */
+/* For the supermaster of a set: makes a pod leave. If `now` is set, the pod does not finish its running iterations.
+ * Returns false if there is no such pod. */
 bool link_send_away(struct link *link, unsigned rank, bool now);
 
 /* Describes present pod number `place`, counted from 0. Returns false if there are fewer pods. */
 bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod);
 
-/* Appends the pods that are not leaving to the topology. Returns -1 if memory runs out. */
+/* Appends to the topology all pods that are not about to leave. Returns -1 if memory runs out. */
 struct topology;
 int link_append_pods(const struct link *link, struct topology *topology);
 
 bool link_has_worker(const struct link *link);
 
-/* Adds a job and starts its machine. If memory runs out, prints that and returns NULL; the run then ends. */
+/* Adds a job and starts its machine. If memory runs out, prints an error and returns NULL; the run then ends. */
 struct driver *link_add(struct link *link, const struct part_of_job *part);
 
 void link_turn(struct link *link);

@@ -22,8 +22,8 @@ static void link_refresh_clock(struct link *link)
     link->since_clock = 0;
 }
 
-/* If computing took longer than this, messages that have arrived are handled first, and then the event that came from
- * the computing. */
+/* If computing took longer than this, messages that have arrived are handled first. The event that came from the
+ * computing is handled after them. */
 #define LONG_TURN_NS 2000u
 
 static bool driver_compute(struct driver *driver)
@@ -50,8 +50,8 @@ static bool driver_compute(struct driver *driver)
     uint64_t before_ns = link->now_ns;
     link->now_ns = event.now_ns > 0 ? event.now_ns : link->ops->now();
     link->since_clock = 0;
-    /* The machine gets the load before the event: it may request a chunk because of the event, and the request contains
-     * the load. */
+    /* The machine gets the load before it gets the event. It may request a chunk because of the event, and this request
+     * contains the load. */
     if (meter != NULL && load_meter_look(meter, link->now_ns)) {
         struct event load = {.type = EVENT_LOAD, .load = load_to_wire(meter->load)};
         driver_step(driver, &load);
@@ -63,8 +63,8 @@ static bool driver_compute(struct driver *driver)
                 effects->chunk_ends(effects->context, &event.chunk);
         } else if (event.type == EVENT_PROBED)
             driver->is_beside = driver->share.ends;
-        /* Messages that arrived during the computing are handled first. EVENT_STOLEN is not delayed by them: it says
-         * how much of the running chunk is left at present. */
+        /* Messages that arrived during the computing are handled first. EVENT_STOLEN is not delayed by them, because it
+         * says how much of the running chunk remains at present. */
         if (link->now_ns - before_ns > LONG_TURN_NS && event.type != EVENT_STOLEN && !link->runtime->exchanges)
             link_receive(link, MESSAGES_PER_TURN);
         driver_step(driver, &event);
@@ -139,7 +139,8 @@ static void driver_look_at_time(struct driver *driver)
     }
     if (driver->next_tick_ns <= link->now_ns) {
         heartbeat_release(&link->runtime->heartbeat);
-        driver->effects->tick(driver->effects->context, link->now_ns); /* the output to a terminal may block */
+        /* tick() may write to a terminal, and this may block */
+        driver->effects->tick(driver->effects->context, link->now_ns);
         heartbeat_retake(&link->runtime->heartbeat);
         driver->next_tick_ns = link->now_ns + driver->effects->tick_ns;
     }
@@ -161,7 +162,7 @@ static bool link_look_at_time(struct link *link)
     return drains;
 }
 
-/* A message that is found must be handled at once, because MPI reports each message only once. */
+/* If a message is found, it must be handled at once, because MPI reports each message only once. */
 static bool receive_while_waiting(void *context)
 {
     struct link *link = context;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What each rank sends. It is sent as it lies in memory, because all ranks come from one build. */
+/* The message of each rank to the first rank. It is sent as it is in memory, because all ranks belong to one build. */
 struct arrival {
     unsigned char hello[HELLO_BYTES];
     uint32_t rank;
@@ -31,7 +31,7 @@ struct seat {
 
 struct seating {
     uint32_t cores;
-    uint32_t can_run_heartbeats; /* 1: each worker may use MPI from two threads, one at a time */
+    uint32_t can_run_heartbeats; /* 1: the MPI of each worker allows calls from two threads, one at a time */
     struct seat seats[];
 };
 
@@ -76,8 +76,8 @@ static int by_host_and_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Fills in, for the ranks of one node, what all ranks are told about them. A hello that cannot be decoded is passed on
- * unchanged, and every rank rejects it. */
+/* Fills in what all ranks are told about the ranks of one node. A hello that cannot be decoded is passed on unchanged,
+ * and every rank rejects it. */
 static void seat_node(const struct arrival *arrivals, unsigned count, struct seating *seating)
 {
     assert(count > 0);

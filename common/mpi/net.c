@@ -109,7 +109,7 @@ void net_fini(struct net *net)
         release_held(net);
     for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++)
         carrier_end_receive(&net->receives[i]);
-    /* Receives of boundary data are left here only if the run has failed. They are ended, so that MPI does not write to
+    /* Receives of boundary data exist here only if the run has failed. They are ended, so that MPI does not write to
      * their memory any more. */
     for (unsigned i = 0; i < net->inbound_count; i++) {
         carrier_request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].data.request;
@@ -124,8 +124,8 @@ void net_fini(struct net *net)
     }
     free(net->sends);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        /* Receives are active here only if the run has failed. Their buffers are not freed, because MPI may still write
-         * data to them. */
+        /* Active receives exist here only if the run has failed. Their buffers are not freed, because MPI may still
+         * write data to them. */
         if (!net->collects[i].active)
             free(net->collects[i].buffer);
     free(net->receive_bytes);
@@ -334,7 +334,7 @@ bool net_send_held(struct net *net, unsigned *to)
     return false;
 }
 
-/* Abandons a send. Returns true if MPI may still read its memory. */
+/* Abandons a send. Returns true if MPI may still read the memory of the send. */
 static bool leave_request(carrier_request *request)
 {
     if (*request == 0)
@@ -343,7 +343,7 @@ static bool leave_request(carrier_request *request)
     return true;
 }
 
-/* Abandons a receive. Returns true if MPI may still write to its memory. */
+/* Abandons a receive. Returns true if MPI may still write to the memory of the receive. */
 static bool cancel_request(carrier_request *request)
 {
     if (*request == 0)
@@ -417,8 +417,8 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     return true;
 }
 
-/* If MPI may still read this send's slot, the slot is kept until the process ends. Its place in the ring gets a new
- * slot when one is needed. */
+/* If MPI may still read the slot of this send, the slot is kept until the process ends. The next send at this place of
+ * the ring then gets a new slot. */
 static void drop_oldest_send(struct net *net)
 {
     struct send_slot **slot = &net->sends[net->send_first];
@@ -493,8 +493,7 @@ int net_collect(struct net *net, struct net_user *user, const struct part *part,
     return 0;
 }
 
-/* Have the data arrived over MPI? If the receive has failed, it keeps its place until the loss of the sender is
- * handled. */
+/* Have the data arrived over MPI? A receive that has failed keeps its place until the loss of the sender is handled. */
 static bool has_come_over_mpi(struct net *net, struct data_receive *data)
 {
     bool arrived = !data->has_failed;

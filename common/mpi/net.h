@@ -15,9 +15,10 @@
 #define TAG_DATA    2
 
 #define RECEIVES_MAX 16
-/* If this many sends of a rank are unfinished, it waits before it sends more, unless it must not wait. */
+/* A rank with this many unfinished sends waits before it sends more. Only messages that must not wait are sent at once:
+ * see send.c. */
 #define SENDS_MAX 64
-/* At most this many data messages are received at a time; further data messages wait. */
+/* At most this many data messages are received at a time. Other data messages wait until one of these has arrived. */
 #define COLLECTS_MAX 4
 
 struct runtime;
@@ -33,12 +34,12 @@ enum send_state {
     /* MPI does not have the message yet: it waits for an earlier message to the same rank, or for room in the lane */
     SEND_HELD,
     SEND_BEGUN, /* MPI has the message, but not yet the data that belong to it */
-    SEND_GONE,  /* MPI has sent the message, and has the data that belong to it */
+    SEND_GONE,  /* MPI has sent the message and has all data that belong to it */
 };
 
 struct send_slot {
     unsigned char bytes[512];
-    unsigned char *large; /* memory for a message that does not fit `bytes`; owned, reused */
+    unsigned char *large; /* memory for a message that is longer than `bytes`; owned; used again for later messages */
     carrier_request control, data;
     const unsigned char *start;
     size_t size;
@@ -48,7 +49,7 @@ struct send_slot {
     size_t data_put;
     enum send_state state;
     unsigned to;
-    bool bytes_are_kept, payload_is_kept; /* the send was abandoned, but MPI may still read `bytes` or the payload */
+    bool bytes_are_kept, payload_is_kept; /* the send was abandoned, but MPI may still read `bytes` (or the payload) */
 };
 
 struct data_receive {
@@ -56,7 +57,8 @@ struct data_receive {
     unsigned char *to;
     uint64_t bytes;
     carrier_request request;
-    /* `place`: how many receives of data began before this one; `have`: without MPI, how many bytes have arrived */
+    /* `place`: how many receives of data began before this one. `have`: how many bytes have arrived; only used without
+     * MPI. */
     uint64_t place, have;
     bool has_failed;
 };
@@ -65,7 +67,7 @@ struct collect {
     struct net_user *user;
     struct part part;
     struct data_receive data;
-    unsigned char *buffer; /* [capacity] destination of `data`; owned */
+    unsigned char *buffer; /* [capacity] memory into which `data` are received; owned */
     uint64_t capacity;
     bool active;
 };
@@ -101,12 +103,13 @@ struct net {
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
     uint64_t receives_begun;
-    struct collect *waiting; /* ring of results that are announced and wait for a buffer; owned */
+    struct collect *waiting; /* results that are announced and wait for a buffer; a ring; owned */
     unsigned waiting_first, waiting_count, waiting_capacity;
-    struct inbound *inbound; /* ring in the order of announcement; owned */
+    struct inbound *inbound; /* boundary data in the order in which they were announced; a ring; owned */
     unsigned inbound_first, inbound_count, inbound_capacity;
     struct net_user nobody;
-    /* how many sends have begun, and how many of them have ended; sends end in the order in which they began */
+    /* number of sends that have begun, and number of those that have ended; sends end in the order in which they began
+     */
     uint64_t begun, over;
 };
 
@@ -147,12 +150,12 @@ struct ended_send {
     struct net_user *user;
     unsigned to;
     const void *payload;
-    /* The send was abandoned, and MPI may still read the payload. So the payload must stay unchanged until the process
-     * ends. */
+    /* true: the send was abandoned, and MPI may still read the payload, so the payload must stay unchanged until the
+     * process ends */
     bool is_kept;
 };
 
-/* Removes the oldest send if it has finished, or if it was abandoned because its receiver has ended. Otherwise returns
+/* Removes the oldest send if it is finished, or if it was abandoned because its receiver has ended. Otherwise returns
  * false. */
 bool net_sent(struct net *net, struct ended_send *sent);
 
@@ -181,7 +184,8 @@ bool net_knows(const struct net *net, unsigned rank);
  * their iterations. Returns 0 if there is no such receive, -1 if memory runs out. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);
 
-/* May MPI still access memory of the job? It may while payloads are being sent or boundary data are being received. */
+/* May MPI still access memory of the job? This is so while payloads are being sent or boundary data are being received.
+ */
 bool net_borrows(struct net *net, const struct net_user *user);
 
 /* Detaches a job from its unfinished receives and sends. Each call returns one payload that MPI may read until the

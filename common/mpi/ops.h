@@ -23,7 +23,8 @@ struct runtime_ops {
     void (*delay)(struct runtime *runtime, uint64_t ns);
     void (*nap)(struct runtime *runtime, uint64_t ns);
 
-    /* Creates the doorbells of the node. On failure `error` is empty if another rank prints the reason. */
+    /* Creates the doorbells of the node. On failure `error` is empty if another rank prints the reason of the failure.
+     */
     int (*prepare)(struct runtime *runtime, struct error *error);
     /* returns -1 if memory, files or threads run out */
     int (*watch_all)(struct runtime *runtime);
@@ -36,18 +37,18 @@ struct runtime_ops {
     /* Returns true in exactly one rank of the node, which then prints that the supermaster was lost. */
     bool (*claim_report)(struct runtime *runtime);
 
-    unsigned sends; /* a rank waits while it has this many unfinished sends: see send.c */
+    unsigned sends; /* a rank with this many unfinished sends waits before it sends more: see send.c */
     void (*start_receive)(struct net *net, unsigned receive);
-    /* Called before a message is sent to rank `to`. If this returns false, the message would not arrive, and it is not
-     * sent. */
+    /* Called before a message is sent to rank `to`. Returns false if the message would not arrive; in this case it is
+     * not sent. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
     bool (*find_message)(struct net *net, struct carrier_status *status);
-    /* Is the send complete? If it is, frees the request. */
+    /* Is the send complete? A complete request is also freed. */
     bool (*is_sent)(carrier_request *request);
     void (*ring)(struct runtime *runtime, unsigned rank);
     /* Takes iterations from a worker of this node, by span_steal(). Returns 1 if it took some, and -1 if the worker has
-     * none to take. Returns 0 if the worker's chunk is not visible in shared memory. The pointer is NULL if there is no
-     * shared memory. */
+     * no iterations to take. Returns 0 if the worker's chunk is not visible in shared memory. The pointer is NULL if
+     * there is no shared memory. */
     int (*steal)(struct runtime *runtime, unsigned rank, unsigned waiting, struct stolen *stolen);
 
     /* These functions implement wait.h. open_wait() and begin_work() return -1 if memory runs out. */
@@ -65,7 +66,7 @@ struct runtime_ops {
     char (*process_state)(int pid);
     int (*signal_process)(int pid, int signal);
     void (*end_process)(int status) __attribute__((noreturn));
-    /* makes this process exit if it still runs after this time; 0: no limit */
+    /* makes this process exit if it still runs after this time; 0: cancels the limit */
     void (*exit_after)(unsigned seconds, int status);
 };
 

@@ -13,8 +13,9 @@ enum peer_state {
     PEER_GONE,
     PEER_DIED,
     PEER_LEFT,
-    PEER_CLOSED,  /* the peer has ended; its last messages and data are still accepted */
-    PEER_EMPTIED, /* like CLOSED, but a receive of its data was cancelled, so no more data messages are accepted */
+    PEER_CLOSED, /* the peer has ended; its last messages and data are still accepted */
+    /* like CLOSED, but a receive of data from the peer was cancelled, so no more data messages are accepted from it */
+    PEER_EMPTIED,
     /* This rank has declared the peer lost, and will tell its machines. From this state on, nothing is accepted from
      * the peer. */
     PEER_FENCED,
@@ -36,7 +37,7 @@ enum peer_event {
 #define PEER_EVENTS (PEER_RETURN + 1)
 
 struct peers {
-    unsigned char *state; /* [ranks] values of enum peer_state; owned; NULL before peers_init() */
+    unsigned char *state; /* [ranks] the state of each peer, an enum peer_state; owned; NULL before peers_init() */
     unsigned ranks;
     unsigned ended;
     unsigned fenced;
@@ -50,8 +51,8 @@ void peers_fini(struct peers *peers);
  * process. */
 bool peers_move(struct peers *peers, unsigned rank, enum peer_event event);
 
-/* Takes a peer that has died or left. Makes it CLOSED, so it is not taken again. `*in_order`: whether the peer has left
- * in order. Returns false if there is no such peer. */
+/* Takes a peer that has died or left, and makes it CLOSED, so that it is not taken again. Sets `*in_order` to whether
+ * the peer has left in order. Returns false if there is no such peer. */
 bool peers_take_ended(struct peers *peers, unsigned *rank, bool *in_order);
 
 /* Takes a peer that was declared lost. Makes it LOST, so it is not taken again. Returns false if there is no such peer.

@@ -26,16 +26,17 @@ struct heartbeat {
     uint64_t due_ns;
     bool is_on;
     pthread_t thread;
-    pthread_mutex_t turn; /* whichever thread uses MPI or the table of peers holds this mutex */
+    pthread_mutex_t turn; /* held by the thread that uses MPI or the table of peers */
     int stop;
 };
 
 /* A peer is declared lost after this many checks in a row without a message from it. */
 #define MAY_MISS 10
-/* The limit before the first message from the peer has arrived. The peer may need time to connect to all its receivers.
- */
+/* Replaces MAY_MISS until the first message from the peer has arrived. The peer may need time to connect to all its
+ * receivers. */
 #define MAY_MISS_AT_START 30
-/* The limit for a worker of a lost master. The worker must first notice that the master's heartbeats are missing. */
+/* Replaces MAY_MISS for a worker of a lost master. The worker must first notice that the master's heartbeats are
+ * missing. */
 #define MAY_MISS_AS_ORPHAN (MAY_MISS_AT_START + 4)
 
 /* Must be called after the first peers are watched. If the system can watch all peers, there are no heartbeats and

@@ -29,25 +29,28 @@ struct node_name {
 
 struct runtime {
     const struct runtime_ops *ops;
-    /* number of this launch's first rank, if the ranks of all launches of the set are counted; above 0 only in a pod */
+    /* number of this launch's first rank among the ranks of all launches of the set; above 0 only in a pod */
     unsigned first_rank;
-    unsigned rank, ranks; /* counted in the same way; this launch has the ranks [first_rank, ranks) */
+    /* numbers among the ranks of all launches, like `first_rank`; this launch has the ranks [first_rank, ranks) */
+    unsigned rank, ranks;
     enum role role;
     carrier_comm world, node; /* `node` is valid after runtime_node() */
-    struct lanes *lanes;      /* carry the messages of a launch without MPI; owned; NULL in a launch with MPI */
-    /* [ranks] owned; in a pod only the supermaster's hello and those of its own ranks are known */
+    /* the lanes of a launch without MPI, which carry its messages; owned; NULL in a launch with MPI */
+    struct lanes *lanes;
+    /* [ranks] owned; in a pod only the hellos of the supermaster and of the pod's ranks are known */
     struct hello *hellos;
     struct node_name *nodes; /* [node_count] known on rank 0 only, sorted by first rank; owned; may be NULL */
     unsigned node_count;
-    char *words; /* the words of the job's command line, each with a NUL; `words_bytes` in all; owned */
+    char *words; /* words of the job's command line, each with a NUL; together they have `words_bytes` bytes; owned */
     size_t words_bytes;
-    char **word; /* [count + 1] pointers into `words`, then NULL; owned */
+    char **word; /* [count + 1] pointers to the words in `words`, then NULL; owned */
     struct topology topology;
     bool grouped, prepared;
     bool exchanges;
     bool over;
     bool degraded;
-    bool has_end; /* END was sent or received; from then on, stopped ranks of this node are continued: see rouse.c */
+    /* an END was sent or received; from then on this rank continues stopped ranks of its node: see rouse.c */
+    bool has_end;
     uint64_t rouse_due_ns;
     struct peers peers; /* valid after watch_all() of struct runtime_ops */
     struct doorbell doorbell;
@@ -83,7 +86,7 @@ static inline bool runtime_has_rank(const struct runtime *runtime, unsigned rank
     return rank >= runtime->first_rank && rank < runtime->ranks;
 }
 
-/* Ends all ranks of this launch. With MPI it may return. */
+/* Ends all ranks of this launch. With MPI this function may return before this rank ends. */
 void runtime_abort(const struct runtime *runtime, int status);
 
 _Noreturn void runtime_exit_alone(struct runtime *runtime);
@@ -95,11 +98,12 @@ int runtime_prepare(struct runtime *runtime, struct error *error);
 /* Returns the communicator of this node's ranks. The first call is collective. */
 carrier_comm runtime_node(struct runtime *runtime);
 
-/* Returns after all ranks have called this function. If a peer ends before that, returns early and marks the run as
+/* Waits until all ranks have called this function. If a peer ends before that, stops waiting and marks the run as
  * degraded. */
 void runtime_wait_for_all(struct runtime *runtime);
 
-/* Are all ranks on this node, and can they watch each other's processes? Valid after runtime_prepare(). */
+/* Are all ranks on this node, and can they watch each other's processes? The result is valid after runtime_prepare().
+ */
 bool runtime_sees_all(const struct runtime *runtime);
 
 /* Starts a thread that detects lost ranks. In rank 0 it watches all others; in each other rank it watches rank 0.

@@ -101,7 +101,7 @@ bool link_receive(struct link *link, unsigned most)
     while (count < most) {
         const bool has_waited = link->early_is_due && early_take(link, &from, &bytes, &size);
         if (!has_waited && link->deferred.count > 0)
-            /* The deferred messages arrived before the messages that MPI still holds. */
+            /* The deferred messages arrived before those that MPI still holds, so they are taken first. */
             deferred_take(&link->deferred, 0, &from, &bytes, &size);
         else if (!has_waited && !take_next(link, &from, &bytes, &size))
             break;

@@ -27,7 +27,8 @@ static bool look_for_return(struct link *link, unsigned rank)
 {
     if (peers_state(&link->runtime->peers, rank) != PEER_LOST)
         return false;
-    if (net_knows(&link->net, rank)) /* Sends to the lost process are still unfinished. They will be given up soon. */
+    /* Some sends to the lost process are not finished yet. They will be given up soon. */
+    if (net_knows(&link->net, rank))
         return true;
     const enum comeback comeback = link->runtime->take_back(link->runtime, rank);
     if (comeback == COMEBACK_DONE)

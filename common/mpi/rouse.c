@@ -22,7 +22,7 @@
 static void rouse(struct runtime *runtime, unsigned rank, int pid)
 {
     if (runtime->ops->signal_process(pid, SIGCONT) < 0 || !doorbell_claim_report(&runtime->doorbell, rank))
-        return; /* Another rank prints the message. */
+        return; /* Another rank prints the message about this rank. */
     say(stderr, "%s: rank %u: %s rank %u is stopped and the run is over: it goes on, to leave",
         role_name(runtime->role), runtime->rank, role_name(runtime->hellos[rank].role), rank);
 }

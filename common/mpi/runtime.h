@@ -23,15 +23,15 @@ struct effects {
     void (*leave)(void *context);
     void (*chunk_begins)(void *context);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
-    /* The chunks of this rank are noted in shared memory. If the supermaster is lost, a rank of this node calls
-     * tell_ran() for each noted chunk. */
+    /* True if the chunks of this rank are noted in shared memory. If the supermaster is lost, a rank of this node then
+     * calls tell_ran() for each noted chunk. */
     bool notes_ran;
-    /* Called after the supermaster was lost: prints which chunk a worker of this node has begun last. */
+    /* Called after the supermaster was lost. Prints the chunk that a worker of this node has begun last. */
     void (*tell_ran)(const struct range *range);
     struct load_meter *meter;
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
-    /* True in a pod's master whose results go to the supermaster: the stream carries them, and the supermaster calls
-     * its own store(). */
+    /* True in a pod's master if the results go to the supermaster: the stream transports them, and the supermaster
+     * calls its own store(). */
     bool stores_far;
     bool (*fits)(void *context, const struct part *part, uint64_t bytes);
     /* journal() records ranges as done. Only a rank that keeps a journal has journal(), deaths() and point(). */
@@ -45,9 +45,9 @@ struct effects {
     void (*asked)(void *context);
     void (*tell)(void *context, struct threads *threads);
     /* Called before other ranks are told of a loss, or are told to leave without waiting for each other. The program
-     * must then print everything that it has to say: after another rank has ended, a launcher may end this rank. */
+     * must then print all its remaining messages, because a launcher may end this rank after another rank has ended. */
     void (*parting)(void *context);
-    /* Called about every tick_ns, for a progress line. If tick_ns is 0, it is never called. */
+    /* Called about every tick_ns, to show the progress. Never called if tick_ns is 0. */
     void (*tick)(void *context, uint64_t now_ns);
     uint64_t tick_ns;
     uint64_t calculation_ns, assignment_ns;
@@ -55,7 +55,7 @@ struct effects {
 
 struct introduction {
     enum role role;
-    const char *version; /* "major.minor.patch" */
+    const char *version; /* the version as "major.minor.patch" */
     /* 0 if this rank can take part; otherwise an enum exit_status or HELLO_STATUS_HELP. All ranks then leave, and the
      * lowest rank with that status prints `text`, the reason. */
     int status;
@@ -63,12 +63,13 @@ struct introduction {
     bool dca;
     bool pod;
     bool listens;
-    bool has_threads; /* threads that make no MPI calls may compute in this process */
+    bool has_threads; /* true: this process may have computing threads, which make no MPI calls */
 };
 
 struct runtime;
 
-/* Was this process started by the launcher of an MPI library, or by that of a launch without MPI? Does not call MPI. */
+/* Was this process started by a launcher, either that of an MPI library or that of a launch without MPI? Does not call
+ * MPI. */
 bool runtime_is_launched(void);
 
 /* Must be called first in a rank. From then on a drain signal does not end the process but is remembered. The first
@@ -131,8 +132,8 @@ unsigned runtime_cores(const struct runtime *runtime);
 /* Returns "memory", or the name and version of the MPI library. */
 const char *runtime_carrier(void);
 
-/* Tells in `threads` whether the workers of this node share its cores. The workers have `threads->count` threads each.
- * If all these threads are more than the node has cores, sets the numbers of cores and workers of the node. Otherwise
+/* Tells in `threads` whether the workers of this node share its cores. Each worker has `threads->count` threads. If all
+ * these threads together are more than the node has cores, sets the numbers of cores and workers of the node. Otherwise
  * sets both numbers to 0. Requires runtime_group(). */
 void runtime_note_sharing(const struct runtime *runtime, struct threads *threads);
 
@@ -142,10 +143,10 @@ uint64_t runtime_now(void);
  * time, so that the other ranks on this core are delayed little. */
 void runtime_delay(struct runtime *runtime, uint64_t ns);
 
-/* Sleeps for `ns`. The sleep lasts about 15 us longer than that, and not more, because the timer slack is reduced. */
+/* Sleeps for `ns`. The timer slack is reduced, so the sleep is only about 15 us too long. */
 void runtime_nap(struct runtime *runtime, uint64_t ns);
 
-/* Returns when this process started, on the clock of runtime_now(). */
+/* Returns the time at which this process started, on the clock of runtime_now(). */
 uint64_t runtime_process_start(void);
 
 /* Drives the machine until it exits, and returns its exit status. All ranks must call this, after runtime_group(). If

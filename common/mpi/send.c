@@ -81,10 +81,9 @@ void driver_delay(struct driver *driver)
 
 #define LOOKS_PER_END 256
 
-/* If this rank waits for a send, and the receiver ends, would this rank learn of it? If boundary data go to a worker on
- * another node, only the serving rank notices the end of that worker. If the serving rank has ended too, the
- * supermaster notices the end, but only after it has begun to serve this rank. After the job is over, no rank notices
- * it. */
+/* If the receiver of a send ends, will this rank learn of it? If boundary data go to a worker on another node, only the
+ * rank that serves this worker notices its end. If the serving rank has ended too, the supermaster notices the end, but
+ * only after it has begun to serve this rank. After the job is over, no rank notices it. */
 static bool may_wait(const struct link *link)
 {
     const struct runtime *runtime = link->runtime;
@@ -199,8 +198,8 @@ void driver_send_now(struct driver *driver, unsigned to, const struct message *m
         return;
     link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to)) {
-        /* A worker's data belong to its executor: tell the executor that nothing uses them any more. A master forwards
-         * only data of other ranks. */
+        /* The data of a worker's message belong to its executor, so the executor is told that nothing uses them any
+         * more. A master only forwards data of other ranks. */
         if (message->payload != PAYLOAD_NONE && effects->executor != NULL)
             executor_sent(effects->executor, message->payload_data);
         return;

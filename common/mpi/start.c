@@ -31,7 +31,7 @@
 
 uint64_t runtime_process_start(void)
 {
-    /* Field 22 of /proc/self/stat is the start time in ticks since boot. */
+    /* Field 22 of /proc/self/stat is the time at which the process started, in ticks since boot. */
     char line[1024] = "";
     FILE *file = fopen("/proc/self/stat", "r");
     if (file != NULL) {
@@ -154,7 +154,7 @@ static int check_launch_lineup(const struct runtime *runtime, struct error *erro
     struct error unread;
     error = error_or(error, &unread);
     const int status = topology_check(runtime->hellos, runtime->ranks, error);
-    /* a rank with another status has printed the reason itself */
+    /* if a rank has reported a status in its hello, it has printed the reason itself */
     const bool is_said = status != EXIT_STATUS_DONE && error->text[0] == '\0';
     const char *why_not = !is_said && runtime->lanes != NULL ? why_not_without_mpi(runtime) : NULL;
     if (why_not == NULL)
@@ -167,7 +167,7 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
 {
     struct runtime *runtime = calloc(1, sizeof *runtime);
     struct error error;
-    /* Writing to a closed terminal, or beyond the limit of file sizes, then fails with an error and does not end the
+    /* Writing to a closed terminal, or beyond the limit of file sizes, then returns an error and does not end the
      * process. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
@@ -224,7 +224,8 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
     return 0;
 }
 
-/* The first message about the job. If the words of the job do not fit in `words`, a second message has all of them. */
+/* The first message about the job. If the words of the job are too long for `words`, a second message contains all of
+ * them. */
 struct job_head {
     uint32_t status, bytes;
     uint32_t first_rank;
@@ -468,10 +469,11 @@ static _Noreturn void exit_without_others(struct runtime *runtime, int status)
     runtime->ops->end_process(status);
 }
 
-/* Time limit for MPI_Finalize(). If a rank is killed during it, or the launcher does not answer, it never returns. All
- * work is done by then. Ranks that share cores need more time: hundreds of ranks on a few cores need a minute. */
+/* Time limit for MPI_Finalize(). MPI_Finalize() never returns if a rank is killed during it, or if the launcher does
+ * not answer. All work is done by then. Ranks that share cores need more time: hundreds of ranks on a few cores need a
+ * minute. */
 #define FINALIZE_S      10
-#define FINALIZE_FAR_S  60 /* if there are several nodes */
+#define FINALIZE_FAR_S  60 /* replaces FINALIZE_S if there are several nodes */
 #define FINALIZE_RANK_S 0.4
 
 static unsigned finalize_max_s(const struct runtime *runtime)

@@ -27,7 +27,7 @@ static void step_once(struct driver *driver, struct event *event)
 {
     event->now_ns = driver->link->now_ns;
     driver->machine->step(driver->machine->self, event, &driver->actions);
-    driver_delay(driver); /* waits for injected delays that no message of this step has waited for */
+    driver_delay(driver); /* waits for those injected delays for which no message of this step has waited */
 }
 
 static bool take_left(struct driver *driver, struct left_event *left)

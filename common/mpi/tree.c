@@ -28,7 +28,7 @@
 #define NAP_MIN_NS 20000u
 #define NAP_MAX_NS 20000000u
 #define PATIENCE   8
-/* A rank has at most one child per bit of its number. */
+/* A rank has at most one child for each bit of its number. */
 #define CHILDREN_MAX 32
 
 struct tree {
@@ -71,8 +71,8 @@ static void nap_since(struct runtime *runtime, uint64_t began_ns)
     runtime->ops->nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
 }
 
-/* Returns true after all requests are complete. Returns false if a rank was lost before that; MPI returns an error only
- * in this case. */
+/* Waits until all requests are complete, then returns true. Returns false if a rank was lost before that; only in this
+ * case does MPI return an error. */
 static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, carrier_request *requests)
 {
     const uint64_t began_ns = runtime->ops->now();

@@ -14,6 +14,6 @@ void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes
 int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes);
 void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes);
 typedef bool tree_lost(struct runtime *runtime);
-/* Returns true after all ranks have called this function. If `has_lost` (may be NULL) returns true before that, returns
- * false. */
+/* Waits until all ranks have called this function, then returns true. Returns false if `has_lost` returns true before
+ * that. `has_lost` may be NULL. */
 bool tree_wait(struct runtime *runtime, tree_lost *has_lost);

@@ -10,7 +10,7 @@
 struct runtime;
 
 struct ulfm {
-    bool told; /* an MPI operation has failed because of a lost rank; set by net.c */
+    bool told; /* set by net.c after an MPI operation has failed because of a lost rank */
     int known;
     uint64_t due_ns;
 };

@@ -22,14 +22,14 @@
  * TCP takes 20 us of a core or more. If hundreds of ranks on one machine checked every millisecond, ranks that have
  * work would get too little time. */
 #define PATIENCE 16
-/* A rank sleeps no longer than this if no ring wakes it: the sender's transport may hold a message back until this rank
- * calls MPI. Shared memory holds nothing back, so its limit is higher. */
+/* A rank sleeps no longer than this if its doorbell does not ring, because the sender's transport may hold a message
+ * back until this rank calls MPI. Shared memory holds nothing back, so its limit is higher. */
 #define SLEEP_MAX_NS        20000000u
 #define SLEEP_MAX_SHARED_NS 500000000u
 #define LOOK_NS             1000000u
 #define SPIN_LOOKS          8
-/* At most this many bytes are read from the doorbell per turn. So a sender that rings without end does not stop this
- * rank. */
+/* At most this many bytes are read from the doorbell per turn. So a sender that rings again and again does not keep
+ * this rank from its work. */
 #define RINGS_PER_TURN 16
 
 static void on_signal(evutil_socket_t signal, short what, void *context)
@@ -38,7 +38,7 @@ static void on_signal(evutil_socket_t signal, short what, void *context)
     ((struct wait *)context)->drain = true;
 }
 
-/* a drain signal has come before wait_init() */
+/* true: a drain signal has come before wait_init() */
 static volatile sig_atomic_t drain_early;
 
 static void (*tell_early)(void);
@@ -87,7 +87,7 @@ struct event_base *wait_new_base(void)
     struct event_config *config = event_config_new();
     if (config == NULL)
         return NULL;
-    /* otherwise libevent rounds a timer of 1 ms up to 4 ms */
+    /* without this flag libevent would round a timer of 1 ms up to 4 ms */
     event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
     event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
     struct event_base *base = event_base_new_with_config(config);
@@ -189,7 +189,7 @@ void wait_fini(struct wait *wait)
     for (int i = 0; i < DRAIN_SIGNALS; i++) {
         if (wait->signals[i] != NULL)
             event_free(wait->signals[i]);
-        signal(drain_signals[i], SIG_IGN); /* a second signal must not kill a rank that is leaving */
+        signal(drain_signals[i], SIG_IGN); /* a rank that is leaving must not be killed by a second signal */
     }
     if (wait->bell != NULL)
         event_free(wait->bell);
@@ -239,7 +239,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
             sched_yield();
             return true;
         }
-        /* If a send or receive is pending, the rank returns to do another turn, and does not poll here. */
+        /* Does not poll if a send or receive is pending: the rank then returns and does another turn. */
         for (int i = 0; i < SPIN_LOOKS && !pending && !poll(context); i++)
             ;
         return false;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct wait_work {
-    struct event *event; /* owned; NULL if there is no descriptor */
+    struct event *event; /* owned; NULL if the executor has no descriptor */
     const bool *is_away; /* true while the helper process computes and needs the core */
     struct wait *wait;
     struct wait_work *next;
@@ -30,8 +30,8 @@ struct wait {
     bool work_is_ready;
     bool cores_are_free;
     bool far_peers;
-    bool shares_memory; /* all messages come through shared memory, and each sender rings the doorbell */
-    bool patient;       /* no other rank waits for this rank */
+    bool shares_memory; /* all messages come through shared memory, and each sender rings this rank's doorbell */
+    bool patient;       /* no other rank waits for this rank, so it may nap longer */
     bool drain;
     uint64_t idle_since_ns;
     uint64_t nap_ns;
@@ -44,7 +44,7 @@ void wait_catch_early(void (*tell)(void));
 
 struct event_base *wait_new_base(void);
 
-/* `base`: a result of wait_new_base(), borrowed. If it is NULL, `wait` makes a base of its own. */
+/* `base`: the result of wait_new_base(), borrowed. If `base` is NULL, `wait` makes a base of its own. */
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base);
 void wait_fini(struct wait *wait);
 

@@ -179,8 +179,8 @@ static bool is_waited_for(const struct runtime *runtime, unsigned rank)
            (runtime->link_needs != NULL && runtime->link_needs(runtime->link, rank));
 }
 
-/* Counts the checks in a row that have found the peer stopped, and kills it after MAY_MISS. Several ranks may find the
- * same peer stopped; only one of them prints the message. */
+/* Counts for how many checks in a row the peer has been stopped, and kills it after MAY_MISS. Several ranks may find
+ * the same peer stopped; only one of them prints the message. */
 static void end_stopped_peer(struct watch *watch, struct watched *peer)
 {
     struct runtime *runtime = watch->runtime;

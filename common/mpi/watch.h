@@ -23,9 +23,9 @@ struct watched {
 
 struct watch {
     struct runtime *runtime;
-    struct watched *peers; /* [count] peers on this node whose end may concern this rank; owned */
+    struct watched *peers; /* [count] the peers on this node whose end may matter to this rank; owned */
     unsigned count;
-    int set; /* epoll set, which becomes readable after a peer has ended */
+    int set; /* epoll set that becomes readable after a peer has ended */
     uint64_t ask_ns;
 };
 
@@ -42,10 +42,10 @@ bool watch_has_ended(const struct watch *watch, unsigned rank);
 void watch_renew(struct watch *watch, unsigned rank);
 
 void watch_look(struct watch *watch);
-/* Adds the pidfds to the epoll set of another thread. When a peer ends, this set becomes readable once. */
+/* Adds the pidfds to `set`, the epoll set of another thread. This set becomes readable once for each peer that ends. */
 void watch_add_to(const struct watch *watch, int set);
 /* If a peer has ended without leaving in order, sets `*rank` to it and returns true. May be called by any thread. */
 bool watch_has_lost(const struct watch *watch, unsigned *rank);
-/* Checks peers once per second: those without a pidfd, and those for which this rank waits. Of the latter, kills peers
- * that have been stopped for MAY_MISS checks. */
+/* Checks two kinds of peers once per second: those without a pidfd, and those for which this rank waits. Kills a peer
+ * of the second kind if it has been stopped for MAY_MISS checks in a row. */
 void watch_ask(struct watch *watch, uint64_t now_ns);

@@ -7,7 +7,7 @@
  * to distinguish the boots of a few machines. */
 #define BOOT_NAME_MAX 9
 
-/* boot_id() writes "" and boot_name() writes "0" if the kernel does not provide the id. */
+/* If the kernel does not provide the boot id, boot_id() writes "" and boot_name() writes "0". */
 void boot_id(char id[BOOT_ID_MAX]);
 
 void boot_name(char name[BOOT_NAME_MAX]);

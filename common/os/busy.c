@@ -74,13 +74,14 @@ static _Noreturn void busy_compute(pid_t parent)
 {
     volatile uint64_t count = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* the parent died before prctl() */
+    if (getppid() != parent) /* the parent has died before the call of prctl() */
         _exit(EXIT_STATUS_DONE);
     for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
         signal(drain_signals[i], SIG_IGN);
     signal(SIGTSTP, SIG_IGN);
     for (long file = sysconf(_SC_OPEN_MAX) < 1024 ? sysconf(_SC_OPEN_MAX) : 1024; file >= 0; file--)
-        close((int)file); /* if an inherited pipe stayed open here, its reader would never reach the end of file */
+        /* the reader of an inherited pipe would never reach the end of the file if the pipe stayed open here */
+        close((int)file);
     for (;;)
         count = count + 1;
 }

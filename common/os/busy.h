@@ -6,6 +6,6 @@
 
 #include "common/util/error.h"
 
-/* Binds this process to a core chosen by its local rank, and starts `count` processes on the same core. Call it before
- * MPI starts. */
+/* Binds this process to a core, which its local rank selects, and starts `count` processes on the same core. Call it
+ * before MPI starts. */
 int busy_start(unsigned count, struct error *error);

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* More than enough for 64 jobs. Each of these has a guard, and a task or a helper. */
+/* More than enough for 64 jobs: each has at most a guard, and a task or a helper. */
 #define CHILDREN_MAX 4096
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

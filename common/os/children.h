@@ -8,7 +8,7 @@
 
 void children_note(pid_t child);
 
-/* Call it after waitpid(). Ignores unknown children. */
+/* Must be called after waitpid() has returned this child. Ignores unknown children. */
 void children_forget(pid_t child);
 
 bool children_have(pid_t child);

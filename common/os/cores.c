@@ -38,7 +38,7 @@ static unsigned count_cores(const cpu_set_t cpus[CORES_CPU_SETS])
 static unsigned cores_for(const char *quota, const char *period)
 {
     const long long time_us = strtoll(quota, NULL, 10), period_us = strtoll(period, NULL, 10);
-    if (time_us <= 0 || period_us <= 0) /* "max" or -1: no limit */
+    if (time_us <= 0 || period_us <= 0) /* without a limit the time is "max" (version 2) or -1 (version 1) */
         return UINT_MAX;
     const long long cores = (time_us - 1) / period_us + 1;
     return cores < UINT_MAX ? (unsigned)cores : UINT_MAX;
@@ -169,7 +169,7 @@ bool cores_bind(pid_t process, unsigned cpu, cpu_set_t *before)
 {
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(cpu - 1, &one); /* CPU_SET() ignores a CPU that is not in the set */
+    CPU_SET(cpu - 1, &one); /* CPU_SET() does nothing if the number of the CPU does not fit in a cpu_set_t */
     return sched_getaffinity(process, sizeof *before, before) == 0 && CPU_COUNT(before) > 1 && CPU_COUNT(&one) == 1 &&
            CPU_ISSET(cpu - 1, before) && sched_setaffinity(process, sizeof one, &one) == 0;
 }

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Returns the number of cores (not hardware threads) that this process may use, at least 1. A limit of processor
- * time is rounded up to whole cores. */
+/* Returns how many cores (not hardware threads) this process may use, at least 1. A limit of processor time is rounded
+ * up to whole cores. */
 unsigned cores_usable(void);
 
 /* Returns a limit in cores: the lowest limit of the control groups in the file `groups` (like /proc/self/cgroup) and of
@@ -15,18 +15,18 @@ unsigned cores_usable(void);
  * version 2, and the cpu controller of version 1. */
 unsigned cores_limit(const char *groups, const char *root);
 
-/* Returns the number of cores that this process could use if it were not bound: all cores of its job on this
- * machine. At least 1. */
+/* Returns how many cores this process could use if it were not bound to cores: all cores of its job on this machine, at
+ * least 1. */
 unsigned cores_unbound(void);
 
 #define CORES_CPU_SETS 16
 void cores_read_unbound(cpu_set_t cpus[CORES_CPU_SETS]);
 
-/* Returns a number that identifies the core of a CPU: the first hardware thread of the core. Returns `cpu` if the core
- * is unknown. */
+/* Returns the number of the first hardware thread of the core to which a CPU belongs. So all CPUs of a core have the
+ * same result. Returns `cpu` if the core is unknown. */
 int cores_of_cpu(int cpu);
 
-/* Returns 1 + the number of the CPU on which the caller runs; 0: the CPU is unknown. */
+/* Returns the number of the CPU on which the caller runs, plus 1; 0: unknown. */
 unsigned cores_current(void);
 
 /* Binds a process to CPU number `cpu` - 1, and stores the previous affinity of the process in `*before`. A sleeping

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* file_lock() tries every LOOK_MS to get a lock, for LEAVING_MS at most. */
+/* file_lock() tries again every LOOK_MS until it gets the lock. It gives up after LEAVING_MS. */
 #define LEAVING_MS 1000
 #define LOOK_MS    20
 #define OPEN_TRIES 100
@@ -91,7 +91,7 @@ const char *file_write_error(int reason)
     return reason == ENXIO ? "a pipe that nobody reads, or no device" : strerror(reason);
 }
 
-/* Creates a temporary file with O_EXCL: if somebody has put a file or link there, nothing is written to it. */
+/* Creates a temporary file with O_EXCL. If a file or link of this name exists already, nothing is written to it. */
 static FILE *open_named(const char *name, const char *path)
 {
     const bool is_new = strcmp(name, path) != 0;
@@ -329,7 +329,7 @@ int file_open_locked(const char *path, int flags)
         if (reason != 0)
             return -1;
     }
-    errno = EWOULDBLOCK; /* every attempt has locked a file that another process had just replaced */
+    errno = EWOULDBLOCK; /* after each attempt the locked file had been replaced by another process */
     return -1;
 }
 

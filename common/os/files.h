@@ -15,10 +15,10 @@ char *file_read(const char *path, struct error *error);
 /* Writes a temporary file and renames it to `path`. Readers see the old file or the complete new file, never a part. */
 int file_write(const char *path, const char *text, size_t length, struct error *error);
 
-/* Like file_write(), but the file gets mode 0644 regardless of the umask. */
+/* Like file_write(), but the file has mode 0644 whatever the umask is. */
 int file_publish(const char *path, const char *text, size_t length, struct error *error);
 
-/* Checks before a long run that file_write() will probably work; creates nothing. */
+/* Checks whether file_write() will probably succeed, so that a long run does not fail at its end. Creates nothing. */
 int file_check_writable(const char *path, struct error *error);
 
 int file_check_folder(const char *path, struct error *error);
@@ -31,18 +31,19 @@ int file_make_folders(const char *path, struct error *error);
  * users could plant files in it. */
 int file_open_own_folder(const char *path, struct error *error);
 
-/* Opens a file for writing with additional flags of open(), such as O_CREAT. If the file is a pipe without a reader,
- * returns -1 with ENXIO at once. */
+/* Opens a file for writing. `flags` are additional flags of open(), such as O_CREAT. If the file is a pipe without a
+ * reader, returns -1 with ENXIO at once. */
 int file_open_to_write(const char *path, int flags);
 
 const char *file_write_error(int reason);
 
-/* Read or write exactly `size` bytes at `offset`. Return 0, FILE_ENDS if the file is shorter, or -1 with errno. */
+/* These functions read or write exactly `size` bytes at `offset`. They return 0, FILE_ENDS if the file is shorter, or
+ * -1 with errno. */
 #define FILE_ENDS 1
 int file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 
-/* The folder of temporary files: TMPDIR, or /tmp if that is not set. */
+/* Returns the folder of temporary files: TMPDIR, or /tmp if TMPDIR is not set. */
 const char *file_temporary(void);
 
 /* Opens /dev/null or, if it does not exist, an empty file in memory. Returns -1 with errno on failure. */

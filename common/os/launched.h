@@ -23,8 +23,8 @@ bool launched_line_has_none(const char *line, size_t size);
 
 bool launched_with_none(void);
 
-/* Records that pods (separate launches) may join this launch later. The run may then have more nodes than this
- * launch. */
+/* Records that pods (launches of their own) may join this launch later, so that the run may get more nodes than this
+ * launch has. */
 void launched_note_joinable(void);
 bool launched_is_joinable(void);
 

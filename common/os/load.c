@@ -47,7 +47,7 @@ int load_read(const char *folder, struct load_times *times)
         if (entry->d_name[0] == '.' || read_thread(dirfd(threads), entry->d_name, &thread) < 0)
             continue;
         times->wait_ns += thread.wait_ns;
-        told += thread.run_ns > 0; /* if the run time of every thread is 0, the system keeps no statistics */
+        told += thread.run_ns > 0; /* if all threads have a run time of 0, the system keeps no statistics */
     }
     closedir(threads);
     return told > 0 ? 0 : -1;
@@ -73,7 +73,7 @@ static void load_begin(struct load_meter *meter)
 
 static uint64_t since(uint64_t now, uint64_t before)
 {
-    /* `now` is smaller if a thread has ended in between: the sum no longer contains the times of that thread */
+    /* if a thread has ended since `before` was read, the sum no longer contains its times, and `now` may be smaller */
     return now > before ? now - before : 0;
 }
 

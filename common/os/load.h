@@ -23,11 +23,11 @@
 #include <stdint.h>
 
 #define LOAD_PERIOD_NS 100000000u
-/* The load is not computed until the run time plus the wait time is this long. Shorter times say little, because a time
- * slice lasts a few milliseconds. */
+/* The load is computed only after the sum of run time and wait time has reached this value. A shorter measurement says
+ * little, because a time slice lasts a few milliseconds. */
 #define LOAD_LEAST_NS 50000000u
 #define LOAD_GAP_NS   2000000u
-/* A load below 1 plus this counts as 1, because the system itself causes short waits. */
+/* A load below 1 + LOAD_NOISE is treated as 1, because the system itself causes short waits. */
 #define LOAD_NOISE 0.05
 
 struct load_times {
@@ -39,7 +39,7 @@ struct load_meter {
     double load;
     struct load_times began;
     struct load_times sum;
-    uint64_t began_ns; /* start of the measured stretch; 0: none */
+    uint64_t began_ns; /* time at which the present measurement began; 0: nothing is being measured */
     uint64_t due_ns;
 };
 
@@ -47,12 +47,12 @@ struct load_meter {
 
 int load_meter_init(struct load_meter *meter, const char *folder, struct error *error);
 
-/* Keeps the core busy for about LOAD_SETTLE_NS to get a first value. */
+/* Keeps the core busy for about LOAD_SETTLE_NS to measure a first load. */
 void load_meter_settle(struct load_meter *meter);
 #define LOAD_SETTLE_NS 30000000u
 
-/* Call it regularly while the process computes. It begins to measure or, every LOAD_PERIOD_NS, reads the times. Returns
- * whether `meter->load` has changed. */
+/* Begins a measurement or, every LOAD_PERIOD_NS, reads the times. Must be called regularly while the process computes.
+ * Returns whether `meter->load` has changed. */
 bool load_meter_look(struct load_meter *meter, uint64_t now_ns);
 void load_meter_pause(struct load_meter *meter);
 

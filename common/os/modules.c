@@ -18,7 +18,7 @@ struct places {
     unsigned count;
 };
 
-/* names of the other programs in this executable; NULL: each program has its own file */
+/* names of the other programs that are in this executable; NULL: each program has an executable of its own */
 static const char *const *held;
 
 void one_file_holds(const char *const *names)

@@ -29,7 +29,7 @@ int program_find(const char *folder, const char *name, char path[PATH_MAX], stru
 
 int modules_find(const char *name, char folder[PATH_MAX], struct error *error);
 
-/* Like modules_find(), but for a module that HDSS itself needs: HDSS_MODULES does not hide it. */
+/* Like modules_find(), but for a module that HDSS itself needs. Such a module is found even if HDSS_MODULES is set. */
 int modules_find_own(const char *name, char folder[PATH_MAX], struct error *error);
 
 int modules_find_from(const char *own, const char *name, char folder[PATH_MAX], struct error *error);

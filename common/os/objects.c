@@ -63,7 +63,7 @@ static const struct {
     {SIGABRT, "it has died by SIGABRT"},
 };
 
-/* The signal has its default effect again while its handler runs, so raise() ends the process. */
+/* While the handler runs, the signal has its default effect again. So raise() ends the process. */
 static void tell_fault(int signal)
 {
     for (size_t i = 0; called != NULL && i < sizeof faults / sizeof *faults; i++)
@@ -72,7 +72,7 @@ static void tell_fault(int signal)
     raise(signal);
 }
 
-/* Called when the first object is loaded. The handlers have their own stack, because the fault may be a stack
+/* Called before the first object is loaded. The handlers have a stack of their own, because a fault may be a stack
  * overflow. */
 static void watch_objects(void)
 {
@@ -91,8 +91,8 @@ static void watch_objects(void)
         sigaction(faults[i].signal, &action, NULL);
 }
 
-/* Returns whether an ELF file was truncated: its segments end beyond the end of the file. dlopen() would crash on
- * it. */
+/* Returns whether an ELF file was truncated: its segments end beyond the end of the file. dlopen() would crash on such
+ * a file. */
 static bool is_cut_short(const char *path)
 {
     ElfW(Ehdr) header;
@@ -165,7 +165,7 @@ void *object_open(const struct object_kind *kind, const char *name, struct error
     char path[PATH_MAX];
     if (is_one_file())
         return refuse_in_one_file(kind, name, error);
-    bool bare = strchr(name, '/') == NULL; /* dlopen() searches the library paths for a name without a slash */
+    bool bare = strchr(name, '/') == NULL; /* for a name without a slash dlopen() searches the library paths */
     if (strlen(name) >= sizeof path - 2) {
         error_set(error, "%s %.60s...: the name is too long", kind->what, name);
         return NULL;

@@ -15,8 +15,8 @@ void objects_tell_faults(void);
 
 struct object_kind {
     const char *what;
-    const char *other;       /* for the error line: what is accepted if the file is no shared object */
-    const char *for_changed; /* for the error line: what is accepted if the file has changed since it was loaded */
+    const char *other;       /* what is accepted, for the error line if the file is no shared object */
+    const char *for_changed; /* what is accepted, for the error line if the file has changed since it was loaded */
 };
 
 /* Loads an object; a name without a slash is relative to the working folder. Returns its handle, which is never closed.
@@ -24,7 +24,7 @@ struct object_kind {
  * names the object, and the exit status is 1. */
 void *object_open(const struct object_kind *kind, const char *name, struct error *error);
 
-/* Keeps all objects that are loaded now until the process ends, no matter which code has loaded them. */
+/* Keeps all objects that are loaded now until the process ends, whichever code has loaded them. */
 void objects_keep(void);
 
 #define OBJECT_PYTHON "python:"

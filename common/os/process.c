@@ -16,7 +16,7 @@ static bool process_read(int pid, char *state, int *parent)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
-    /* the program's name is before the state, in parentheses, and may itself contain parentheses */
+    /* the program's name, in parentheses, is before the state; it may itself contain parentheses */
     const char *end = fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
     fclose(file);
     return end != NULL && sscanf(end, ") %c %d", state, parent) == 2;
@@ -49,7 +49,7 @@ static bool visit_children_of_thread(const char *path, process_visitor *visit, v
     return on;
 }
 
-/* Looks at all processes, because a kernel without CONFIG_PROC_CHILDREN does not list the children of a process. */
+/* Checks all processes, because a kernel without CONFIG_PROC_CHILDREN does not list the children of a process. */
 static bool visit_children_among_all(pid_t parent, process_visitor *visit, void *context)
 {
     bool on = true;

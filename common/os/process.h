@@ -14,14 +14,14 @@ int process_parent(int pid);
 typedef bool process_visitor(pid_t pid, void *context);
 
 /* Calls `visit` for the children of a process, including zombies. The children of one thread are in the order of their
- * age. Returns false if `visit` has returned false, which stops the loop, or if the process is not visible. */
+ * age. If `visit` returns false, stops and returns false. Also returns false if the process is not visible. */
 bool process_visit_children(pid_t parent, process_visitor *visit, void *context);
 
-/* Returns whether the program has this name. Compares only the first 15 characters, because the kernel stores no
- * more. */
+/* Returns whether the process runs a program of this name. Compares only the first 15 characters, because the kernel
+ * stores no more. */
 bool process_is_named(int pid, const char *name);
 
-/* The state of a process that a signal has stopped. A process that a debugger has stopped has another letter. */
+/* The letter of a process that a signal has stopped. A process that a debugger has stopped has another letter. */
 #define PROCESS_STOPPED 'T'
 
 static inline bool process_runs(char state)

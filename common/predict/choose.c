@@ -10,13 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-/* All simulations together may take the fraction TIME_SHARE of the loop's time. Simulating one chunk takes about
- * SIMULATED_CHUNK_S seconds. */
+/* Limit of the simulations: all together may take the fraction TIME_SHARE of the loop's time. Simulating one chunk
+ * takes about SIMULATED_CHUNK_S seconds. */
 #define TIME_SHARE        0.01
 #define SIMULATED_CHUNK_S 0.5e-6
 
-/* A simulation may always have CHUNKS_MIN chunks and CHUNKS_PER_WORKER more for each worker. This is enough for all
- * techniques that halve their chunks. */
+/* Even in a short loop, a simulation may have CHUNKS_MIN chunks, and CHUNKS_PER_WORKER more for each worker. This is
+ * enough for all techniques that halve their chunks. */
 #define CHUNKS_PER_WORKER 64
 #define CHUNKS_MIN        20000
 /* No simulation has more chunks than this, however long the loop is. Simulating all candidates then takes a
@@ -79,12 +79,11 @@ static void list_candidates(struct choice *choice, const struct predict_loop *lo
 /* With recall no technique leaves workers idle for long. Therefore `fallback` is replaced only by a technique that
  * is faster by SURE_MARGIN. In a loop with few iterations per worker the longest iterations determine the time, and
  * no prediction knows which workers get them. */
-#define SURE_ITERATIONS 64 /* per worker; predictions for fewer iterations are not used */
+#define SURE_ITERATIONS 64 /* Iterations per worker. If a loop has fewer, its predictions are not used. */
 #define SURE_MARGIN     0.05
 
-/* `ss` is chosen even if its predicted time is longer by up to this fraction. A prediction does not include slow or
- * stopped workers, and `ss` loses little time by them. With `ss` no iteration waits for a long iteration of the same
- * chunk. */
+/* `ss` is chosen even if its predicted time is longer by up to this fraction. With `ss` no iteration waits for a long
+ * iteration of the same chunk. So slow or stopped workers, which a prediction does not include, cost little time. */
 #define SINGLY_MARGIN 0.02
 
 /* `ss` is not preferred if the speeds of workers differ by the factor UNEVEN or more and there are fewer than

@@ -11,8 +11,9 @@
 struct candidate {
     struct sched_spec spec;
     const char *name;   /* name of the technique, or the text of a --candidate; borrowed */
-    double predicted_s; /* 0: not predicted */
-    uint64_t too_many;  /* number of chunks after which the simulation was stopped; 0: it was not stopped */
+    double predicted_s; /* 0: no time was predicted */
+    /* number of chunks after which the simulation was stopped because it took too long; 0: it was not stopped */
+    uint64_t too_many;
 };
 
 struct choice {
@@ -23,10 +24,10 @@ struct choice {
     uint64_t iterations;
 };
 
-/* Predicted times with a smaller relative difference count as equal. */
+/* Predicted times count as equal if their relative difference is smaller than this. */
 #define CHOICE_MARGIN 0.005
 
 /* Chooses `fallback` unless another technique is predicted to be faster by more than CHOICE_MARGIN. Techniques that
- * reject the loop are skipped. With recall, another technique is chosen only if it is faster by a larger margin and
- * there are many iterations per worker. With recall, `ss` is preferred if its predicted time is hardly longer. */
+ * reject the loop are skipped. With recall, the margin is larger, and another technique is chosen only if there are
+ * many iterations per worker. With recall, `ss` is preferred even if its predicted time is slightly longer. */
 void choice_decide(struct choice *choice, const struct predict_loop *loop, const struct sched_spec *fallback);

@@ -26,8 +26,8 @@
 #define RUNS_MANY    2
 #define WORKERS_MANY 64
 
-/* A request keeps a master busy for this share of a round trip. A round trip has four steps: two messages are each
- * sent and received. One of these steps, sending the answer, keeps the master busy. */
+/* Fraction of a round trip during which a request keeps the master busy. A round trip has four steps: two messages are
+ * each sent and received. One of these steps, sending the answer, keeps the master busy. */
 #define BUSY_SHARE 0.25
 
 #define LEAD_ROUND_TRIPS 2
@@ -54,8 +54,9 @@ struct client {
     double begins_at, ends_at;
     uint64_t first;
     double waited_s, took_s;
-    uint64_t running; /* iterations of the latest chunk; 0: no chunk yet */
-    /* feedback that the technique has not received yet, because the worker asked ahead; 0 iterations: none */
+    uint64_t running; /* number of iterations of the latest chunk; 0: no chunk yet */
+    /* feedback that the technique has not received yet, because the worker has requested its next chunk ahead; 0
+     * iterations: there is none */
     struct sched_feedback said;
 };
 
@@ -70,9 +71,9 @@ struct simulation {
     struct random random;
     struct client *clients;
     double *pace_s; /* [workers] mean time of an iteration on each worker; owned */
-    /* [cells + 1] work before each group of iterations, in units of the mean work of an iteration; owned */
+    /* [cells + 1] the work before each group of iterations, in units of the mean work of one iteration; owned */
     double *work;
-    unsigned cells; /* number of groups of iterations whose times are drawn; 0: times of whole chunks are drawn */
+    unsigned cells; /* number of groups of iterations for which times are drawn; 0: times are drawn for whole chunks */
     unsigned *heap;
     unsigned heap_count;
     struct handler *handlers;
@@ -83,7 +84,7 @@ struct simulation {
     uint64_t chunks;
 };
 
-/* Returns a random number with standard normal distribution, by the polar method (Marsaglia and Bray 1964). */
+/* Returns a random number with a standard normal distribution, by the polar method (Marsaglia and Bray 1964). */
 static double predict_normal(struct random *random)
 {
     double u, v, s;
@@ -95,7 +96,7 @@ static double predict_normal(struct random *random)
     return u * sqrt(-2 * log(s) / s);
 }
 
-/* Returns a random number with gamma distribution of this shape and scale 1 (Marsaglia and Tsang 2000). */
+/* Returns a random number with a gamma distribution of the given shape and of scale 1 (Marsaglia and Tsang 2000). */
 static double gamma_variate(struct random *random, double shape)
 {
     if (shape < 1)
@@ -323,7 +324,7 @@ static double work_before(const struct simulation *simulation, uint64_t i)
 
 static uint64_t first_unbegun(const struct simulation *simulation, double done)
 {
-    /* If `done` is below work[cells], then work[low] <= done < work[high]. */
+    /* Binary search. If `done` is below work[cells], then work[low] <= done < work[high] always holds. */
     unsigned low = 0, high = simulation->cells;
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
@@ -420,9 +421,9 @@ static void serve_next(struct simulation *simulation, double *last)
     }
 }
 
-/* Moves iterations from the other worker to the idle worker. The other worker answers at the end of an iteration. It
- * gives half of the iterations that it has not begun at that time. The first iteration of a chunk counts as begun.
- * Returns false if the other worker has nothing to give. */
+/* Moves iterations from the other worker to the idle worker. The other worker answers at the end of an iteration, and
+ * then gives half of the iterations that it has not begun. The first iteration of a chunk counts as begun. Returns
+ * false if the other worker has no iterations to give. */
 static bool predict_recall(struct simulation *simulation, unsigned idle, unsigned other)
 {
     struct client *to = &simulation->clients[idle], *from = &simulation->clients[other];

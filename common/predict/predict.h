@@ -21,18 +21,18 @@
 #include <stdint.h>
 
 struct predict_loop {
-    const struct run_spec *spec; /* borrowed; technique and loads in it are ignored */
+    const struct run_spec *spec; /* borrowed; the technique and the loads in it are ignored */
     uint64_t iterations;
     unsigned workers;
     const double *mean_s; /* [workers] time of an iteration on each worker, > 0; borrowed */
-    /* [workers] speeds in any unit, for computing the powers; NULL: the speeds are 1 / mean_s; borrowed */
+    /* [workers] speeds in any unit, from which the powers are computed; NULL: the speeds are 1 / mean_s; borrowed */
     const double *speeds;
     unsigned masters;          /* 0: central topology */
     const unsigned *master_of; /* [workers] index of each worker's master; NULL: central topology; borrowed */
     struct profile profile;
-    bool spread_known; /* false: profile.cov is 0 because it was not measured */
+    bool spread_known; /* false: profile.cov is 0 only because it was not measured */
     double round_trip_s;
-    /* number of real workers that each simulated worker represents; increases the load of masters; 0 means 1 */
+    /* number of real workers that each simulated worker stands for, which increases the load of masters; 0 means 1 */
     double clients;
     double swr;
 };

@@ -26,7 +26,7 @@ void profile_init_flat(struct profile *profile, double cov)
 }
 
 struct split {
-    double between, within; /* sums of squares between the parts of the loop, and within the parts */
+    double between, within; /* sum of squares between the parts of the loop, and sum of squares within the parts */
     uint64_t samples, cells;
 };
 
@@ -44,7 +44,7 @@ static struct split split_variance(const struct profile_samples *samples)
     return split;
 }
 
-/* Returns how much of the differences between parts counts as a trend, from 0 (none) to 1 (all). The formula is the
+/* Returns to what extent differences between parts count as a trend, from 0 (none) to 1 (all). The formula is the
  * positive-part shrinkage of James and Stein 1961. Its noise is the variance within the parts. If each part has only
  * one sample, the noise is half of the mean squared difference of neighbouring samples (von Neumann 1941). */
 static double trust(const struct profile_samples *samples, const struct split *split)

@@ -27,8 +27,8 @@ struct profile {
 
 void profile_init_flat(struct profile *profile, double cov);
 
-/* The profile is flat if there are no samples or their mean is 0. */
+/* If there are no samples, or if their mean is 0, the profile is flat. */
 void profile_init(struct profile *profile, const struct profile_samples *samples);
 
-/* Returns the share of the loop's work (0 to 1) before the relative position `x` (0 to 1). */
+/* Returns the part of the loop's work that is before the relative position `x`; both are from 0 to 1. */
 double profile_work(const struct profile *profile, double x);

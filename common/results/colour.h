@@ -20,21 +20,22 @@
 struct colours {
     enum hdss_type type;
     uint8_t map[COLOUR_STEPS][3];
-    /* The members up to `bins` are for integers, which are compared in the unsigned order of integer_at(). `from` and
-     * `to` are for reals. */
+    /* The members up to `bins` are used for integers. Integers are compared by the unsigned values that integer_at()
+     * returns. `from` and `to` are used for reals. */
     bool has_full;
     double rank_weight;
     uint64_t full, nothing;
     uint64_t lowest, highest;
-    uint64_t *bins; /* histogram; after colours_settle() it has the colour steps; owned */
+    uint64_t *bins; /* histogram; colours_settle() replaces it by the colour steps; owned */
     double from, to;
 };
 
 int colours_init(struct colours *colours, const struct hdss_loop *loop);
 void colours_fini(struct colours *colours);
 
-/* The first pass over all values. If colours_need_counts(), colours_see_counts() is the second pass. After the passes,
- * call colours_settle(), and then colours_paint(), which writes the red, green and blue of each value. */
+/* Two passes over all values. colours_see_range() is the first pass. If colours_need_counts() returns true,
+ * colours_see_counts() is the second pass. After the passes, call colours_settle(), and then colours_paint(), which
+ * writes the red, green and blue of each value. */
 void colours_see_range(struct colours *colours, const void *row, uint64_t count);
 
 void colours_see_counts(struct colours *colours, const void *row, uint64_t count);

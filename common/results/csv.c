@@ -70,7 +70,7 @@ static void put_row(FILE *out, enum hdss_type type, const void *row, uint64_t co
     }
 }
 
-/* Ignores write errors, because the caller detects them when it closes the file. */
+/* Write errors are ignored here, because the caller detects them when it closes the file. */
 static int csv_convert(FILE *out, const char *path, struct rows *rows, struct error *error)
 {
     (void)path;

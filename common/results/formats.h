@@ -11,15 +11,17 @@
 #define RESULTS_HEADER_MAX 512
 
 struct results_format {
-    const char *extension; /* with the dot, in lower case */
+    const char *extension; /* extension in lower case, with its dot */
 
-    /* Checks that the format can hold the results. Errors name `path`. NULL: the format can hold all results. */
+    /* Checks that the format can hold the results. Errors name `path`. If the pointer is NULL, the format can hold all
+     * results. */
     int (*check)(const char *path, const struct hdss_loop *loop, struct error *error);
 
-    /* Makes the header of a file that is written in place, and returns its length. NULL: the file has no header. */
+    /* Makes the header of a file that is written in place, and returns its length. If the pointer is NULL, the file has
+     * no header. */
     size_t (*header)(const struct hdss_loop *loop, char header[RESULTS_HEADER_MAX]);
 
-    /* Writes the final file from the rows. Errors name `path`. NULL: the file is written in place. */
+    /* Writes the final file from the rows. Errors name `path`. If the pointer is NULL, the file is written in place. */
     int (*convert)(FILE *out, const char *path, struct rows *rows, struct error *error);
 };
 

@@ -16,8 +16,8 @@
 /* Checks that the open file still has a name, and is at least `bytes` long. */
 int intact_check(int fd, const char *path, uint64_t bytes, struct error *error);
 
-/* Like intact_check(); call it before each write. Checks at most once a second, because a parallel file system must ask
- * all writers for the size of the file. */
+/* Like intact_check(). Must be called before each write. Checks at most once a second, because a parallel file system
+ * must ask all writers for the size of the file. */
 int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *error);
 
 int intact_check_name(int fd, const char *path, struct error *error);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 struct partial {
-    char target[PATH_MAX]; /* the file to which the path leads if it is a link */
+    char target[PATH_MAX]; /* the file to which the path leads if the path is a link */
     char name[PATH_MAX];
 };
 

@@ -272,7 +272,7 @@ int parts_find(const char *path, const struct hdss_loop *loop, int *lock, struct
     return find_run(path, loop, true, lock, error);
 }
 
-/* Does not look for missing parts: they are detected when the parts are joined. */
+/* Missing parts are not searched here: they are detected when the parts are joined. */
 int parts_look_again(const char *path, int lock, struct error *error)
 {
     char file[PATH_MAX];

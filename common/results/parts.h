@@ -54,12 +54,12 @@ void parts_remove(const char *path);
 typedef int parts_taker(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                         struct error *error);
 
-/* Passes the iterations of all parts to `take`. If `among` is not NULL, only entries that overlap it are passed. If
- * `by_heads`, entries with an invalid block are passed too, with block NULL. */
+/* Passes the iterations of all parts to `take`. If `among` is not NULL, passes only entries that have iterations of
+ * `among`. If `by_heads` is set, entries with an invalid block are passed too, with block NULL. */
 int parts_sweep(const char *path, const struct hdss_loop *loop, const struct ranges *among, bool by_heads,
                 parts_taker *take, void *context, struct error *error);
 
-/* Size of the name "RUN-RANK" with NUL. */
+/* Size of the name "RUN-RANK" with its NUL. */
 #define PART_NAME_MAX 24
 
 struct part_file {
@@ -77,12 +77,12 @@ int parts_take_back(const char *path, const struct hdss_loop *loop, struct range
 
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* Adds those iterations of `done` that meet the condition `wanted` to `found`. Sets `digest` to the sum of the digests
- * of the added iterations; an iteration with damaged data counts as 0. */
+/* Finds those iterations of `done` that meet the condition `wanted`, and adds them to `found`. Sets `digest` to the sum
+ * of the digests of these iterations. An iteration with damaged data counts as 0 in this sum. */
 enum parts_wanted {
     PARTS_SOUND,
-    PARTS_WITH_HEAD, /* the entry has a valid head; its data may be invalid */
-    PARTS_FAILED     /* the entry is sound, and the kernel reports the iteration as failed */
+    PARTS_WITH_HEAD, /* the entry of the iteration has a valid head; its data may be damaged */
+    PARTS_FAILED     /* the entry of the iteration is undamaged, and the kernel has reported the iteration as failed */
 };
 int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, enum parts_wanted wanted,
                struct ranges *found, uint64_t *digest, struct error *error);

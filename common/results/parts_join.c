@@ -21,7 +21,7 @@ struct stream {
 struct join {
     const char *path;
     const struct hdss_loop *loop;
-    struct range whole; /* iterations that must exist; if `whole.count` is 0, iterations may be missing */
+    struct range whole; /* iterations that must exist; count 0: iterations may be missing */
     uint64_t next;
     struct ranges *failed;
     struct reasons *reasons;

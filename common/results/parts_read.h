@@ -18,7 +18,7 @@ struct parts_reader {
     unsigned char *bytes;
     uint64_t room;
     bool is_loaded;
-    /* index of the file that has the loaded block; `loaded_at`: offset of that block in the file */
+    /* index of the file from which the block was loaded; `loaded_at`: offset of the block in this file */
     uint32_t loaded_file;
     uint64_t loaded_at;
 };
@@ -33,12 +33,12 @@ int parts_reader_list(struct parts_reader *reader, struct error *error);
 int parts_reader_size(struct parts_reader *reader, uint32_t file, uint64_t *size, struct error *error);
 
 /* Reads the head at offset `at` of a file of `size` bytes. Returns 1 on success, 0 if the file has no complete entry
- * there (yet), or -1. */
+ * there yet, or -1. */
 int parts_reader_head(struct parts_reader *reader, uint32_t file, uint64_t at, uint64_t size, struct part_head *head,
                       struct error *error);
 
-/* Loads the block of the entry at `at` into reader->block, where it stays until the next load. Returns 1 on success, 0
- * if the block does not match `head`, or -1. */
+/* Loads the block of the entry at `at` into reader->block. The block is valid until the next load. Returns 1 on
+ * success, 0 if the block does not match `head`, or -1. */
 int parts_reader_load(struct parts_reader *reader, uint32_t file, uint64_t at, const struct part_head *head,
                       struct error *error);
 

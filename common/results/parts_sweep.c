@@ -26,7 +26,7 @@ struct piece {
 struct sweep {
     const struct hdss_loop *loop;
     const struct ranges *among;
-    struct ranges *there; /* if not NULL, receives the iterations, and no entries are stored */
+    struct ranges *there; /* if not NULL, the iterations are added to it, and no entries are stored */
     struct parts_reader reader;
     struct entry *entries;
     size_t count, capacity;
@@ -80,7 +80,7 @@ static bool is_after(const void *item, const void *other, const void *context)
     return ((const struct entry *)item)->first > ((const struct entry *)other)->first;
 }
 
-/* Sorts in place; qsort() would take as much memory again. */
+/* Sorts in place, because qsort() would need as much memory again. */
 static void sort_by_first(struct entry *entries, size_t count)
 {
     static const struct heap_kind largest_first = {sizeof(struct entry), 2, is_after};

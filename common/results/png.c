@@ -75,7 +75,7 @@ static int png_check(const char *path, const struct hdss_loop *loop, struct erro
 
 #ifdef HDSS_HAVE_PNG
 
-/* libpng jumps to `failed` on errors. */
+/* If libpng detects an error, it jumps to `failed`. */
 struct painter {
     png_structp png;
     png_infop info;
@@ -143,7 +143,7 @@ static int png_writer_choose_colours(struct painter *painter)
 
 static void png_writer_write_head(struct painter *painter, FILE *out)
 {
-    enum { LEVEL = 4 }; /* makes a file a quarter larger than level 9 does, in a tenth of the time */
+    enum { LEVEL = 4 }; /* level 4 makes files a quarter larger than level 9, in a tenth of the time */
     bool bits = is_bilevel(&painter->rows->loop);
     png_set_user_limits(painter->png, PNG_SIDE_MAX, PNG_SIDE_MAX);
     png_set_write_fn(painter->png, out, on_write, on_flush);

@@ -42,7 +42,7 @@ static void written_path(const char *path, const struct results_format *format, 
     snprintf(written, PATH_MAX, "%s%s", path, format->convert != NULL ? ".records" : "");
 }
 
-/* A link at a name that HDSS has chosen must not be followed. A link that the user has named is followed. */
+/* A link is not followed if HDSS has chosen the name. It is followed if the user has given the name. */
 static int link_flag(const struct results_format *format)
 {
     return format->convert != NULL ? O_NOFOLLOW : 0;
@@ -151,7 +151,8 @@ int records_create(const char *path, const struct hdss_loop *loop, int *lock, st
     int fd = file_open_to_write(written, O_CREAT | link_flag(format));
     if (fd < 0)
         return error_set(error, "%.200s: cannot create: %s", written, file_write_error(errno));
-    if (records_lock(fd, written, error) < 0) /* the file must not be truncated before it is locked */
+    /* the file is locked first, because it must not be truncated while another run uses it */
+    if (records_lock(fd, written, error) < 0)
         return -1;
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
     if ((is_regular(fd) && ftruncate(fd, 0) < 0) || file_write_at(fd, header, header_bytes, 0) < 0 ||
@@ -205,7 +206,8 @@ int records_look_again(const char *path, const struct hdss_loop *loop, int lock,
     if (!is_regular(lock))
         return 0;
     written_path(path, format, written);
-    /* Opens the file a second time, because this makes a network file system ask its server for the current state. */
+    /* The file is opened a second time. A network file system then asks its server for the current state of the file.
+     */
     int fd = open(written, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link_flag(format));
     int result = intact_check_name(lock, written, error);
     if (result == 0)
@@ -315,7 +317,7 @@ int records_write(struct results_sink *sink, uint64_t first, uint64_t count, con
     return status < 0 ? records_refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error) : 0;
 }
 
-/* Opens the file each time, so that writes of other nodes are visible on network file systems. */
+/* Opens the file in each call. On network file systems the writes of other nodes are visible only in this way. */
 int records_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
                  struct error *error)
 {

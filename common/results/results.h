@@ -29,16 +29,16 @@ struct results_sink {
     uint64_t record_bytes;
     char *path;
     char *line;
-    uint64_t looked_ns; /* when intact.h last checked the file; 0: never */
-    /* This member and the next two are for variable output only. */
-    uint32_t run; /* number of this run; the runs that it resumes have smaller numbers */
+    uint64_t looked_ns; /* time at which intact.h last checked the file; 0: never */
+    /* This member and the next two are used only for variable output. */
+    uint32_t run; /* number of this run; it is greater than those of the runs that this run resumes */
     uint64_t end;
     bool name_is_synced;
 };
 
 int results_check(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* Checks that results_create() will probably succeed; creates nothing. */
+/* Checks whether results_create() will probably succeed. Creates nothing. */
 int results_check_place(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* Returned with an error if the disk is full. */
@@ -91,12 +91,13 @@ int results_read(const char *path, const struct hdss_loop *loop, uint64_t first,
 
 int results_sync(struct results_sink *sink, struct error *error);
 
-/* Closes the sink in any case. Fails if the system reports a delayed write error. */
+/* Closes the sink, even on failure. Fails if the system reports a delayed write error. */
 int results_close(struct results_sink *sink, struct error *error);
 
 /* Makes the final files, unless the file is written in place. On failure the written files and old final files remain.
  * If the count of `whole` is not 0, variable output must contain all iterations of `whole`. `failed` receives the
- * failed iterations. If these are tasks with a log, `reasons` receives why they failed; it may be NULL. */
+ * failed iterations. If the iterations are tasks with a log, `reasons` receives why they failed. `reasons` may be NULL.
+ */
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                     struct reasons *reasons, struct error *error);
 
@@ -115,7 +116,8 @@ enum { RESULTS_COMPLETE, RESULTS_LACKS = 3 };
 int results_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
 /* Variable output only: finds the iterations of `done` that exist undamaged, and the sum of their digests. If
- * `by_heads`, only the heads are checked: a program that reads the parts during the run may have freed the blocks. */
+ * `by_heads` is set, only the heads are checked, because a program that reads the parts during the run may have freed
+ * the blocks. */
 int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, bool by_heads,
                        struct ranges *sound, uint64_t *digest, struct error *error);
 

@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The disk space of smaller blocks is not freed: punching a hole takes time, and only whole pages become free. */
+/* The disk space of smaller blocks is not freed, because punching a hole takes time and frees only whole pages. */
 #define RELEASE_BYTES (64u << 10)
 
 struct results_tail {
     struct parts_reader reader;
-    uint64_t *ends; /* [count] for each file, the offset behind the last returned entry; owned */
+    uint64_t *ends; /* [count] for each file, the offset of the end of the last returned entry; owned */
     size_t count, capacity;
     bool looks;
     uint32_t file;
@@ -57,7 +57,7 @@ struct results_tail *results_tail_begin(const char *path, unsigned streams, bool
     }
     *tail = (struct results_tail){.stale = -1};
     parts_reader_init(&tail->reader, path, streams);
-    if (!resumes) /* While this descriptor is open, a new folder at the same path has another inode number. */
+    if (!resumes) /* While this descriptor is open, a new folder at the same path cannot get the same inode number. */
         tail->stale = open(tail->reader.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return tail;
 }
@@ -94,7 +94,7 @@ static int take_next(struct results_tail *tail, bool last, struct results_entry 
         if (good <= 0)
             return good;
         good = parts_reader_load(&tail->reader, place.file, place.at, &head, error);
-        if (good < 0 || (good == 0 && !last)) /* The bytes may still arrive later on a network file system. */
+        if (good < 0 || (good == 0 && !last)) /* On a network file system the missing bytes may still arrive later. */
             return good;
         *end = part_end(place.at, &head);
         tail->corrupted += good == 0;

@@ -96,7 +96,7 @@ void af_feedback(struct sched *sched, const struct sched_feedback *feedback)
     af->measured++;
 }
 
-/* Computes the formula of af_next() in double-double arithmetic, which few chunks need. */
+/* Computes the formula of af_next() in double-double arithmetic. Few chunks need this precision. */
 __attribute__((noinline, cold)) static uint64_t af_chunk_exactly(uint64_t remaining, double d, double speeds,
                                                                  double mean, bool up)
 {

@@ -7,7 +7,7 @@
 
 extern const struct technique_param af_params[];
 
-/* For maf, which counts waiting time as time of the chunk and rounds chunks up. */
+/* Initialises maf. maf counts a worker's waiting time as time of its chunk, and rounds chunk sizes up. */
 int maf_init(struct sched *sched, struct error *error);
 
 uint64_t af_next(struct sched *sched, unsigned worker);

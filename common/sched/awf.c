@@ -31,7 +31,7 @@ const struct technique_param awf_params_by_batch[] = {
 
 struct awf_worker {
     struct learn_worker history;
-    struct learn_chunk pending; /* has no iterations if nothing is pending */
+    struct learn_chunk pending; /* measurement that is not settled yet; without iterations if nothing is pending */
     double speed;               /* 1/pi_j; 0: not measured */
     double weight;
     uint64_t batch;

@@ -19,7 +19,7 @@ enum awf_period {
 
 extern const struct technique_param awf_params_by_batch[], awf_params_by_chunk[];
 
-/* `with_wait`: a worker's waiting time counts as time of its chunk. */
+/* If `with_wait` is set, a worker's waiting time counts as time of its chunk. */
 int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, struct error *error);
 
 uint64_t awf_next_by_batch(struct sched *sched, unsigned worker);

@@ -10,8 +10,7 @@
  * BATCH_OWN on. */
 enum { BATCH_NUMBER, BATCH_LEFT, BATCH_CHUNK, BATCH_CARRY, BATCH_OWN = BATCH_CARRY + 2 };
 
-/* Counts a chunk of the batch. Returns true for the first chunk of a new batch; then the caller must set
- * BATCH_CHUNK. */
+/* Counts a chunk. If the chunk is the first of a new batch, returns true, and the caller must set BATCH_CHUNK. */
 static inline bool batch_begins(struct sched *sched)
 {
     uint64_t *state = sched->state.integer;

@@ -30,14 +30,15 @@ static const struct technique_param bold_params[] = {
 
 struct bold_worker {
     double clock_s;
-    double speed; /* iterations per second that are expected of the worker's chunk; 0: the worker has no chunk */
+    /* expected speed at which the worker computes its chunk, in iterations per second; 0: the worker has no chunk */
+    double speed;
 };
 
 struct bold {
     struct learn_pool pool;
     double reported_s;
     double left;
-    double unreported; /* M */
+    double unreported; /* M, see the head of this file */
     struct learn_sum speeds;
     struct bold_worker workers[];
 };
@@ -140,7 +141,8 @@ static void bold_feedback(struct sched *sched, const struct sched_feedback *feed
         bold->left -= passed * learn_sum_value(&bold->speeds) + count - time * worker->speed;
         bold_set_speed(bold, feedback->worker, 0);
     } else {
-        /* This chunk was handed out before mu, sigma and h were known, so it has no estimate to correct. */
+        /* This chunk was handed out before mu, sigma and h were known. So no estimate was made for it that could be
+         * corrected. */
         bold->left -= count;
     }
     learn_pool_add(&bold->pool, sched, feedback);

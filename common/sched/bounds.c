@@ -109,7 +109,7 @@ uint64_t sched_bounds_start(const struct sched_bounds *bounds, uint64_t step)
         return sched->technique->start(sched, step);
     uint64_t start = bounds->table[step / BOUNDS_STRIDE];
     for (uint64_t i = step - step % BOUNDS_STRIDE; i < step; i++)
-        /* Chunk i is not the last chunk, so it is not truncated to the remaining iterations. */
+        /* Chunk i is not the last chunk, so its size is not limited by the remaining iterations. */
         start += sched_at(sched, i);
     return start;
 }

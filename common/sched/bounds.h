@@ -14,9 +14,9 @@
 
 struct sched_bounds {
     const struct sched *sched;
-    uint64_t count;  /* S, the number of chunks */
-    uint64_t equal;  /* size of every chunk except the last; 0: sizes differ */
-    uint64_t *table; /* starts of chunks 0, BOUNDS_STRIDE, ..; owned; NULL: no table is needed */
+    uint64_t count;  /* S: number of chunks */
+    uint64_t equal;  /* size of all chunks except the last; 0: the sizes differ */
+    uint64_t *table; /* starts of chunks 0, BOUNDS_STRIDE, 2 BOUNDS_STRIDE, ..; owned; NULL: no table is needed */
 };
 
 /* The technique must have a closed form, and `sched` must outlive the bounds. Fails if memory runs out or if

@@ -38,7 +38,7 @@ static struct twofold dfss_share(const struct sched *sched, struct twofold rest)
     return ceil_share(sched, rest, twofold_kept(sched->constant.real + PARTS));
 }
 
-/* Compares with a tolerance, because the rounding errors of the sum depend on the order of the requests. */
+/* The comparison has a tolerance, because the rounding errors of the sum depend on the order of the requests. */
 static bool dfss_stage_is_over(const struct sched *sched, struct twofold served)
 {
     return !twofold_is_below(twofold_add(served, twofold_guard(served, 0)), sched->power_total);

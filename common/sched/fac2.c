@@ -5,9 +5,9 @@
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 
-/* in sched->constant: floor((N-1)/P), and the first batch whose chunk is raised to min_chunk */
+/* in sched->constant: floor((N-1)/P), and the number of the first batch whose chunks are raised to min_chunk */
 enum { QUOTIENT, LEVEL_BATCH };
-enum { LEFT, CHUNK }; /* in sched->state: chunks left in the batch, and their size */
+enum { LEFT, CHUNK }; /* in sched->state: number of chunks that the batch still has, and their size */
 
 /* K_i = ceil(R_i/(2P)) at the start of a batch of P chunks, K_(i-1) within the batch, [DCA] eq 7. */
 static uint64_t fac2_next(struct sched *sched, unsigned worker)
@@ -52,7 +52,8 @@ static uint64_t fac2_start(const struct sched *sched, uint64_t step)
         return sched->iterations;
     uint64_t batch = step / sched->workers, falling = batch < level ? batch : level;
     uint128 before = (uint128)sched->workers * (falling + halved_sum(quotient, falling));
-    /* number of earlier chunks of this batch; from batch `level` on, number of all earlier chunks of size min_chunk */
+    /* number of earlier chunks in the same batch; from batch `level` on, number of all earlier chunks with the size
+     * min_chunk */
     uint64_t others = step - falling * sched->workers;
     uint64_t chunk = falling < level ? fac2_chunk_of_batch(quotient, falling) : sched->min_chunk;
     return start_within(sched, before + (uint128)others * chunk);

@@ -5,7 +5,7 @@
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-/* Indices of these parameters in the tables of both techniques. */
+/* Indices of the parameters mu and sigma in the parameter tables of fac and mfac. */
 enum { FACTORING_MU, FACTORING_SIGMA };
 
 /* x_0 = 1 + b^2 + b sqrt(b^2 + 2), x_j = 2 + b^2 + b sqrt(b^2 + 4) with b = P sigma / (2 sqrt(R) mu), Hummel,

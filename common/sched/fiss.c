@@ -5,7 +5,8 @@
 #include "common/util/error.h"
 
 enum { PARAM_STAGES };
-enum { FIRST, RISE, LEVEL_BATCH }; /* in sched->constant; LEVEL_BATCH: the first batch whose chunk reaches min_chunk */
+/* in sched->constant; LEVEL_BATCH is the number of the first batch whose chunks reach min_chunk */
+enum { FIRST, RISE, LEVEL_BATCH };
 
 static const struct technique_param fiss_params[] = {
     [PARAM_STAGES] = {.name = "stages",
@@ -17,7 +18,8 @@ static const struct technique_param fiss_params[] = {
     {.name = NULL},
 };
 
-/* Returns the number of batches that fac2's closed form ceil((1/2)^(b+1) N/P) makes, which [DCA] suggests for B. */
+/* Returns the number of batches that the closed form of fac2, ceil((1/2)^(b+1) N/P), gives. [DCA] suggests this number
+ * for B. */
 static uint64_t batches_of_fac2(const struct sched *sched)
 {
     const uint64_t quotient = sched->iterations > 0 ? (sched->iterations - 1) / sched->workers : 0;

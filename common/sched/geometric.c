@@ -34,7 +34,7 @@ struct geometric {
     uint64_t iterations; /* N is iterations * part / parts; the fraction is in lowest terms */
     uint64_t part, parts;
     uint64_t workers;
-    uint64_t end;           /* from this step on the value is known to be below 1 */
+    uint64_t end;           /* it is known that the value is below 1 from this step on */
     uint128 mean;           /* N/P, with 64 integer and 64 fractional bits */
     uint128 power[][RADIX]; /* power[k][d] = ((P-1)/P)^(d 64^k), with 128 fractional bits */
 };
@@ -57,7 +57,7 @@ static unsigned digits_of(uint64_t value)
 
 static void fill_powers(struct geometric *geometric, unsigned rows)
 {
-    uint128 base = ~(~(uint128)0 / geometric->workers); /* 2^128 (P-1)/P, rounded down */
+    uint128 base = ~(~(uint128)0 / geometric->workers); /* (P-1)/P times 2^128, rounded down */
     for (unsigned row = 0; row < rows; row++) {
         uint128 *power = geometric->power[row];
         power[0] = ~(uint128)0;
@@ -124,7 +124,7 @@ struct geometric *geometric_new(uint64_t iterations, unsigned workers)
     return geometric_new_part(iterations, 1, 1, workers);
 }
 
-/* Binary fraction of 512 bits, lowest limb first. */
+/* A binary fraction of 512 bits. The lowest limb is first. */
 struct wide {
     uint64_t limb[LIMBS];
 };

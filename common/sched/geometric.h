@@ -12,8 +12,8 @@
 
 struct geometric;
 
-/* For `iterations` up to 2^63 and at least one worker. The caller frees the result with free(). NULL if memory
- * runs out. */
+/* `iterations` may be up to 2^63; at least one worker is required. The caller frees the result with free(). Returns
+ * NULL if memory runs out. */
 struct geometric *geometric_new(uint64_t iterations, unsigned workers);
 
 /* Like geometric_new(), for the rational number N = iterations part/parts; requires part <= parts and parts >= 1. */

@@ -203,7 +203,7 @@ int learn_restart(const struct sched *sched, unsigned param, double *restart, st
                      sched->technique->name, *restart, LEARN_RESTART_MAX);
 }
 
-/* Knuth's TwoSum: the exact error of the addition is added to `low`. */
+/* Adds the rounding error of the addition to `low`. Knuth's TwoSum computes this error exactly. */
 void learn_sum_add(struct learn_sum *sum, double term)
 {
     double high = sum->high + term, part = high - sum->high;

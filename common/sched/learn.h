@@ -32,7 +32,7 @@
 #define LEARN_TIME_MIN 1e-12
 #define LEARN_TIME_MAX 1e9
 
-/* Limit of deviation over mean. At this limit one of 10^8 iterations takes all the time. */
+/* Limit of deviation / mean. At this limit one iteration out of 10^8 takes all the time. */
 #define LEARN_SPREAD_MAX 1e4
 
 /* Default and limit of the parameter `restart` of techniques that learn each worker's speed. With the default,
@@ -70,7 +70,8 @@
 struct learn_chunk {
     double iterations;
     double compute;
-    double time;     /* time that counts for the speed, in seconds: compute time, or compute and waiting time */
+    /* the time in seconds from which the speed is computed: compute time, or compute time and waiting time */
+    double time;
     double variance; /* variance of one iteration's time, from the spread within the chunk */
     double freedom;  /* degrees of freedom of `variance`; 0: unknown */
 };
@@ -90,7 +91,7 @@ struct learn_stats {
 struct learn_worker {
     struct learn_stats stats;
     double weighted_time, weighted_iterations;
-    /* the latest chunk if it departs from the history; otherwise this member has no iterations */
+    /* the latest chunk if it departs from the history; otherwise a chunk without iterations */
     struct learn_chunk suspect;
 };
 
@@ -100,7 +101,7 @@ struct learn_sum {
     double high, low;
 };
 
-/* Converts a measurement to a chunk. `with_wait`: waiting time counts for the speed. Returns false if the
+/* Converts a measurement to a chunk. If `with_wait` is set, waiting time counts for the speed. Returns false if the
  * measured time is 0. */
 bool learn_chunk_of(struct learn_chunk *chunk, const struct sched_feedback *feedback, bool with_wait);
 
@@ -118,10 +119,10 @@ void learn_worker_add(struct learn_worker *worker, const struct learn_chunk *chu
 /* Returns sum(k t_k) / sum(k n_k), the seconds for one iteration; 0 if nothing is measured. */
 double learn_worker_pace(const struct learn_worker *worker);
 /* Sets the mean and the variance of one iteration's time over the history. All chunks of the history have the same
- * weight here. Returns false if nothing is measured. */
+ * weight in these two values. Returns false if nothing is measured. */
 bool learn_worker_moments(const struct learn_worker *worker, double *mean, double *variance);
 
-/* Sets `*restart` to the parameter's value or its default. Fails if the value is above 0 and below 1. */
+/* Sets `*restart` to the value of the parameter, or to the default. Fails if the given value is above 0 and below 1. */
 int learn_restart(const struct sched *sched, unsigned param, double *restart, struct error *error);
 
 void learn_sum_add(struct learn_sum *sum, double term);
@@ -135,7 +136,8 @@ static inline double learn_sum_value(const struct learn_sum *sum)
 enum { LEARN_NOT_WANTED = -1 };
 
 struct learn_pool {
-    int mean_param, deviation_param; /* indices of the technique's parameters, or LEARN_NOT_WANTED */
+    /* indices of the two parameters in the technique's table; LEARN_NOT_WANTED: the technique has no such parameter */
+    int mean_param, deviation_param;
     uint64_t chunks;
     struct learn_stats stats;
 };

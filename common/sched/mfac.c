@@ -14,7 +14,8 @@
 
 enum { REST = BATCH_OWN }; /* in sched->state: R at the start of the batch */
 
-/* Limit of the table of batches. Chunks of batches after the table have one iteration. */
+/* Limit of the table of batches; mfac_init() fails if mu and sigma give more batches. Chunks of batches after the table
+ * have one iteration. */
 #define BATCHES_MAX (UINT64_C(1) << 20)
 
 struct mfac {

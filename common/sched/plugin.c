@@ -18,7 +18,7 @@ struct plugged {
     const struct hdss_technique *plugin;
     struct hdss_technique_loop loop;
     struct hdss_technique_value values[HDSS_TECHNIQUE_PARAMS_MAX];
-    struct error failure; /* sched->failure points to the text of this error */
+    struct error failure; /* the error of a failed plug-in; sched->failure points to its text */
     struct called call;
     alignas(max_align_t) unsigned char state[];
 };
@@ -85,7 +85,7 @@ static int plugged_init(struct sched *sched, struct error *error)
                                     sched->technique->name, result);
 }
 
-/* Records why the technique cannot continue. Returns K = 0, which gives a chunk of the smallest size. */
+/* Records why the technique cannot continue. Returns K = 0, for which a chunk gets the smallest size. */
 static uint64_t plugged_fail(struct sched *sched, char line[HDSS_TECHNIQUE_ERROR_MAX])
 {
     struct plugged *plugged = sched->own;

@@ -9,7 +9,7 @@
 #include "hdss/technique.h"
 
 struct technique_plugin {
-    /* must be the first member, because a pointer to it is cast to a pointer to the whole structure */
+    /* must be first: a pointer to this member is cast to a pointer to the whole structure */
     struct technique technique;
     const struct hdss_technique *plugin;
     struct technique_param params[SCHED_PARAMS_MAX + 1];
@@ -17,8 +17,8 @@ struct technique_plugin {
     union sched_value fallback[SCHED_PARAMS_MAX];
 };
 
-/* Checks the plug-in's table and makes a technique of it. Borrows the plug-in, and `name`, by which specs name
- * the technique. */
+/* Checks the plug-in's table and makes a technique of it. Borrows the plug-in and `name`. Specs use `name` for the
+ * technique. */
 int technique_plugin_init(struct technique_plugin *made, const char *name, const struct hdss_technique *plugin,
                           struct error *error);
 

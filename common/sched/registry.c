@@ -15,7 +15,8 @@ const struct technique *const *sched_techniques(size_t *count)
     return techniques;
 }
 
-/* C identifiers have underscores instead of dashes. */
+/* Returns whether `given` is this name. Case is ignored. `given` may have underscores in place of dashes, as in C
+ * identifiers. */
 static bool is_spelled(const char *name, const char *given)
 {
     while (*name != '\0' &&

@@ -10,7 +10,7 @@
 
 enum { PARAM_LO, PARAM_HI, PARAM_SEED, PARAM_BOUNDS };
 enum { BOUNDS_DCA, BOUNDS_2L };
-enum { LO, SPAN, SEED }; /* in sched->constant; SPAN = hi - lo + 1 */
+enum { LO, SPAN, SEED }; /* in sched->constant: lo, hi - lo + 1, and the seed */
 
 #define SEED_DEFAULT 1
 
@@ -57,9 +57,9 @@ static int rnd_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* Returns a random number that is uniform in [lo, hi], [DCA] eq 12. It is the span multiplied by 64 random bits,
- * which are read as a fraction. This is the method of Lemire 2019, Fast random integer generation in an interval,
- * without its rejection step. Therefore the probability of a size has a relative error, which is below span/2^64. */
+/* Returns a random number that is uniform in [lo, hi], [DCA] eq 12. It is the span multiplied by 64 random bits, which
+ * are read as a fraction. This is the method of Lemire 2019, Fast random integer generation in an interval, without its
+ * rejection step. Therefore the probability of a size is not exact: its relative error is below span/2^64. */
 static uint64_t rnd_at(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;

@@ -104,8 +104,8 @@ static int init_loads(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* A technique with SCHED_NEEDS_POWER uses the powers itself, so weighting by power must not be applied again.
- * Weighting by acp stays, because the technique does not use the loads. */
+/* A technique with SCHED_NEEDS_POWER uses the powers itself, so it must not be weighted by power again. It can be
+ * weighted by acp, because the technique does not use the loads. */
 static enum sched_weighting weighting_of(const struct technique *technique, enum sched_weighting weighting)
 {
     bool by_nature = (technique->needs & SCHED_NEEDS_POWER) != 0;
@@ -213,7 +213,7 @@ uint64_t sched_next(struct sched *sched, unsigned worker)
     if (sched->technique->places != NULL)
         return next_placed(sched, worker);
     uint64_t chunk = take_formula(sched, sched->technique->next(sched, worker));
-    /* K' = floor(K V_j), [SW] eq 2 */
+    /* this is K' = floor(K V_j), [SW] eq 2 */
     if (sched->weighting == SCHED_WEIGHTING_POWER)
         chunk = floor_times_power(sched, worker, twofold_of_integer(chunk));
     else if (sched->weighting == SCHED_WEIGHTING_ACP)
@@ -400,7 +400,7 @@ static double reference_speed(enum sched_powers reference, const double *speeds,
     return 1;
 }
 
-/* Techniques with SCHED_NEEDS_POWER get powers by the rule of their paper. For weighting of other techniques V_j =
+/* Techniques with SCHED_NEEDS_POWER get powers by the rule of their paper. If other techniques are weighted, V_j =
  * speed_j / fastest speed, [SW]. */
 void sched_powers_from_speeds(const struct technique *technique, enum sched_weighting weighting, const double *speeds,
                               unsigned workers, double *powers)

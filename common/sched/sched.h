@@ -18,29 +18,30 @@
 #define SCHED_SPEC_TEXT_MAX  256
 #define SCHED_ITERATIONS_MAX (UINT64_C(1) << 63)
 #define SCHED_WORKERS_MAX    (1u << 24)
-#define SCHED_NO_START       UINT64_MAX /* returned by technique->start() if a table is needed */
-#define SCHED_VARIANT        "variant"  /* parameter that chooses HDSS's rule or the paper's rule */
+#define SCHED_NO_START       UINT64_MAX /* returned by technique->start() if it needs a table */
+#define SCHED_VARIANT        "variant"  /* parameter that chooses between HDSS's rule and the paper's rule */
 #define SCHED_POWER_MIN      1e-9
 #define SCHED_POWER_MAX      1e9
 
 enum sched_weighting { SCHED_WEIGHTING_NONE, SCHED_WEIGHTING_POWER, SCHED_WEIGHTING_ACP };
 
 enum sched_powers {
-    SCHED_POWERS_BY_SLOWEST, /* speed / slowest ([H]) */
-    SCHED_POWERS_BY_FASTEST, /* speed / fastest ([SW]) */
-    SCHED_POWERS_BY_MEAN,    /* speed / mean, so that they sum to P ([RMA]) */
+    SCHED_POWERS_BY_SLOWEST, /* a power is the worker's speed / the slowest speed ([H]) */
+    SCHED_POWERS_BY_FASTEST, /* a power is the worker's speed / the fastest speed ([SW]) */
+    SCHED_POWERS_BY_MEAN,    /* a power is the worker's speed / the mean speed, so the powers sum to P ([RMA]) */
 };
 
 enum sched_form { SCHED_FORM_RECURSIVE, SCHED_FORM_CLOSED };
 
 enum sched_param_kind { SCHED_PARAM_INTEGER, SCHED_PARAM_REAL, SCHED_PARAM_CHOICE };
 
-/* The choices of SCHED_VARIANT, in the order of VARIANT_PARAM. */
+/* The values of SCHED_VARIANT; VARIANT_PARAM has the same order. */
 enum sched_variant { SCHED_VARIANT_HDSS, SCHED_VARIANT_PAPER };
 
 enum sched_measured {
     SCHED_NOT_MEASURED,
-    SCHED_MEASURED_BY_PROBE, /* measured before the first chunk, by timing iterations and messages: see sched_config */
+    /* the value is measured before the first chunk, by timing iterations and messages; sched_config then contains it */
+    SCHED_MEASURED_BY_PROBE,
     SCHED_MEASURED_BY_FEEDBACK,
 };
 
@@ -57,7 +58,7 @@ struct technique_param {
 };
 
 union sched_value {
-    uint64_t integer; /* an integer, or the index of a choice */
+    uint64_t integer; /* value of an integer, or index of the word of a choice */
     double real;
 };
 
@@ -70,16 +71,16 @@ struct sched_spec {
 };
 
 struct sched_config {
-    uint64_t iterations; /* N, up to SCHED_ITERATIONS_MAX */
-    unsigned workers;    /* P, 1 .. SCHED_WORKERS_MAX */
+    uint64_t iterations; /* N, at most SCHED_ITERATIONS_MAX */
+    unsigned workers;    /* P, from 1 to SCHED_WORKERS_MAX */
     /* V_j, one per worker, SCHED_POWER_MIN .. SCHED_POWER_MAX. Borrowed only during sched_init(). NULL: all are 1. */
     const double *powers;
     uint64_t min_chunk; /* 0 counts as 1 */
-    uint64_t max_chunk; /* bounds K before weighting; recursive form only; 0: no bound */
+    uint64_t max_chunk; /* upper bound of K before weighting, for the recursive form only; 0: no bound */
     enum sched_weighting weighting;
-    bool loads;        /* sched_set_load() will be called; must be true for SCHED_WEIGHTING_ACP */
-    double overhead_s; /* a worker's time for getting one chunk; 0: unknown */
-    double swr;        /* shortest divided by longest time of five iterations, in (0, 1]; 0: unknown */
+    bool loads;        /* true: sched_set_load() will be called; must be true for SCHED_WEIGHTING_ACP */
+    double overhead_s; /* time that a worker needs to get one chunk; 0: unknown */
+    double swr;        /* shortest time of five iterations divided by the longest, in (0, 1]; 0: unknown */
 };
 
 struct sched_feedback {
@@ -101,38 +102,41 @@ struct sched_value_used {
     double value;
 };
 
-/* The state of one loop. Code outside of common/sched may read the members. It may write only `is_laid_out`; the
- * functions below change everything else. */
+/* The state of one loop. Code outside of common/sched may read all members, but may write only `is_laid_out`. The
+ * functions below change the other members. */
 struct sched {
     const struct technique *technique;
     struct sched_spec spec;
     uint64_t iterations; /* N */
     unsigned workers;    /* P */
     uint64_t min_chunk, max_chunk;
-    enum sched_weighting weighting; /* applied to the technique's K; not POWER with SCHED_NEEDS_POWER */
+    /* how the technique's K is weighted; never SCHED_WEIGHTING_POWER if the technique has SCHED_NEEDS_POWER */
+    enum sched_weighting weighting;
     uint64_t remaining;
     uint64_t step;    /* i, the number of chunks cut so far */
-    uint64_t formula; /* K of the latest chunk, as the technique returned it */
-    double *powers;   /* V_j, owned; NULL if nothing is weighted */
+    uint64_t formula; /* K of the latest chunk as the technique has computed it */
+    double *powers;   /* V_j; owned; NULL if neither the technique nor the weighting uses powers */
     double power_sum; /* V */
-    /* differences between decimal numbers and doubles: the decimal number that each power stands for, minus the
-     * power; owned; NULL: all are 0 */
+    /* The decimal number for which each power stands, minus the power, which is a double. Owned. NULL: all differences
+     * are 0. */
     double *power_rests;
-    struct twofold power_total; /* sum of the powers as decimal numbers */
+    struct twofold power_total; /* V as a decimal number: the sum of the numbers for which the powers stand */
     double power_doubt;         /* relative error of the powers; 0 if each power stands for a decimal number */
     double *loads;              /* Q_j, owned; NULL if the weighting does not use them */
     double overhead_s, swr;
-    /* measured values of parameters that were not given, by index; NaN until known */
+    /* [index of the parameter] measured values of parameters that were not given; NaN until they are known */
     double measured[SCHED_PARAMS_MAX];
     union {
         uint64_t integer[8];
         double real[8];
-    } constant, state;   /* values of the technique, zero before its init() */
-    uint64_t place;      /* place at which the latest chunk begins: see struct technique_places */
-    bool is_disturbed;   /* the parts must be laid out before the next chunk: see struct technique_places */
-    bool is_laid_out;    /* the parts were laid out anew for the latest chunk; the caller sets it to false */
-    const char *failure; /* why the technique cannot continue, borrowed from `own`; NULL: it can continue */
-    void *own;           /* memory of the technique, released by its fini() and then free(); may be NULL */
+    } constant, state; /* values of the technique; all are zero before its init() */
+    uint64_t place;    /* place at which the latest chunk begins: see struct technique_places below */
+    /* true: the parts must be laid out again before the next chunk, see struct technique_places below */
+    bool is_disturbed;
+    bool is_laid_out;    /* true: the parts were laid out again for the latest chunk; the caller sets this to false */
+    const char *failure; /* reason why the technique cannot continue, borrowed from `own`; NULL: it can continue */
+    /* memory of the technique; released by fini() of the technique and then by free(); may be NULL */
+    void *own;
 };
 
 /* Functions of a technique that also chooses the iterations of a chunk. Each worker has a part of the loop, from
@@ -141,9 +145,9 @@ struct sched {
  * place is an index into the list of iterations that remained when the parts were laid out, in ascending order. */
 struct technique_places {
     void (*lay_out)(struct sched *sched);
-    /* Takes up to `count` (at least 1) iterations from the front of the worker's part. next() has just computed a
-     * chunk for this worker. Returns how many iterations were taken, and sets sched->place to the first one. Returns
-     * 0 only if the part is empty. */
+    /* Takes up to `count` (at least 1) iterations from the front of the worker's part, after next() has computed a
+     * chunk for this worker. Returns how many iterations were taken, and sets sched->place to the first of them.
+     * Returns 0 only if the part is empty. */
     uint64_t (*take)(struct sched *sched, unsigned worker, uint64_t count);
     /* Puts the last `count` iterations that were taken for `worker` back into their part. */
     void (*put_back)(struct sched *sched, unsigned worker, uint64_t count);
@@ -165,31 +169,33 @@ struct technique {
     unsigned needs;
     enum sched_powers powers;
     bool for_comparison;
-    bool may_grow; /* K depends neither on N nor on R, so the loop may grow while it is cut */
+    bool may_grow; /* K depends neither on N nor on R, so the technique can be used for a loop that grows */
     /* Checks the parameters against N and P and sets constant, state and own. May be NULL. */
     int (*init)(struct sched *sched, struct error *error);
-    /* Recursive form: returns K for `worker` before clamping, from the state and sched->remaining. */
+    /* Recursive form: returns K for `worker`, computed from the state and sched->remaining. The caller clamps K. */
     uint64_t (*next)(struct sched *sched, unsigned worker);
-    /* NULL if the technique does not choose the iterations. A technique with `places` has neither a closed form nor
+    /* NULL unless the technique chooses the iterations. A technique with `places` has neither a closed form nor
      * from_rest(), and applies powers and loads itself. */
     const struct technique_places *places;
-    /* Closed form: returns K_i before clamping, from the step i alone. NULL if the technique has no closed form. */
+    /* Closed form: returns K_i, computed from the step i alone. The caller clamps K_i. The member is NULL if the
+     * technique has no closed form. */
     uint64_t (*at)(const struct sched *sched, uint64_t step);
-    /* Closed form: returns the number of iterations in all chunks before chunk `step`, at most N, in O(1) or O(log
-     * S). Chunks smaller than sched->min_chunk count as sched->min_chunk. NULL if this number always needs a table
-     * (see bounds.h). Returns SCHED_NO_START if it needs a table with these parameters. */
+    /* Closed form: returns the number of iterations in all chunks before chunk `step`, at most N, in O(1) or O(log S).
+     * Chunks smaller than sched->min_chunk count as sched->min_chunk. Returns SCHED_NO_START if a table is needed with
+     * these parameters (see bounds.h). The member is NULL if a table is always needed. */
     uint64_t (*start)(const struct sched *sched, uint64_t step);
-    /* For DCA without a closed form: returns K for `worker` before clamping. The function may use sched->remaining,
-     * N and the feedback, but not earlier chunks. The remaining work never grows between calls. NULL if K cannot be
-     * computed from these values. */
+    /* For DCA without a closed form: returns K for `worker`; the caller clamps K. The function may use
+     * sched->remaining, N and the feedback, but not earlier chunks. The remaining work never grows between calls. The
+     * member is NULL if K cannot be computed from these values. */
     uint64_t (*from_rest)(struct sched *sched, unsigned worker);
-    /* For DCA with the closed form of fac2: returns the weight of `worker` in batch `batch`, counted from 1. The
-     * weight follows from the powers and the feedback. The weights of all workers sum to P. NULL if the technique
-     * does not need this function. */
+    /* For DCA with the closed form of fac2: returns the weight of `worker` in batch `batch`, counted from 1. The weight
+     * follows from the powers and the feedback. The weights of all workers sum to P. The member is NULL if the
+     * technique does not need this function. */
     double (*batch_weight)(struct sched *sched, unsigned worker, uint64_t batch);
-    /* Receives a measurement, in amortized O(1). NULL if the technique does not learn. */
+    /* Receives a measurement. Takes amortized O(1) time. The member is NULL if the technique does not learn. */
     void (*feedback)(struct sched *sched, const struct sched_feedback *feedback);
-    /* Returns the estimated speed of a worker as a weight (mean 1). NULL if the technique does not learn speeds. */
+    /* Returns the estimated speed of a worker as a weight (mean 1). The member is NULL if the technique does not learn
+     * speeds. */
     double (*weight)(const struct sched *sched, unsigned worker);
     /* Starts the next time step, and keeps what was learned; sched->remaining and sched->step are already set.
      * NULL: init() is called again. */
@@ -201,7 +207,8 @@ struct technique {
 
 const struct technique *const *sched_techniques(size_t *count);
 
-/* Finds a technique by name or alias, ignoring case; underscores match dashes, as in LB4OMP. NULL if there is none. */
+/* Finds a technique by its name or alias. Case is ignored, and underscores may replace dashes, as in LB4OMP. NULL if
+ * there is none. */
 const struct technique *sched_find(const char *name);
 
 /* Parses `name[:param=value,...]`. On failure `spec` is unchanged. Plug-ins are refused: see technique_load() of
@@ -252,16 +259,16 @@ void sched_fini(struct sched *sched);
  * If the technique has `places`, the chunk is at most as large as the worker's part, and begins at sched->place. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
 
-/* Like sched_next(), but also chooses the iterations, in ascending order unless the technique has `places`. Must not
- * be used for a loop in which sched_give_back() is called. Returns false if no work remains. */
+/* Like sched_next(), but also chooses the iterations. They are in ascending order unless the technique has `places`.
+ * Must not be used for a loop in which sched_give_back() is called. Returns false if no work remains. */
 bool sched_cut(struct sched *sched, unsigned worker, struct range *chunk);
 
-/* Extends the chunk that sched_next() has just returned by up to `more` iterations. Returns the number of
- * iterations added. */
+/* Enlarges the chunk that sched_next() has just returned by up to `more` iterations. Returns how many iterations were
+ * added. */
 uint64_t sched_widen(struct sched *sched, unsigned worker, uint64_t more);
 
-/* Shortens the chunk that sched_next() has just returned, or that sched_widen() has extended, by `count`
- * iterations. These become remaining work again. */
+/* Makes the chunk that sched_next() or sched_widen() has just returned shorter by `count` iterations. These iterations
+ * become remaining work again. */
 void sched_shorten(struct sched *sched, unsigned worker, uint64_t count);
 
 /* Sets the load for SCHED_WEIGHTING_ACP: the number of runnable processes on the worker's core, including the
@@ -275,8 +282,8 @@ void sched_give_back(struct sched *sched, uint64_t count);
 /* Adds `count` iterations to the loop. The technique must have may_grow. */
 void sched_grow(struct sched *sched, uint64_t count);
 
-/* Removes `count` iterations, which were handed out without cutting a chunk, from the remaining work. `count` must
- * not exceed the number of remaining iterations. */
+/* Removes `count` iterations from the remaining work, because they were handed out without cutting a chunk. `count`
+ * must not exceed the number of remaining iterations. */
 void sched_claim(struct sched *sched, uint64_t count);
 
 /* Passes a measurement to the technique; needed if sched_spec_learns(). Invalid measurements (no iterations, no
@@ -301,10 +308,10 @@ int sched_check_closed(const struct sched *sched, struct error *error);
  * clamped to the remaining work, and never weighted. sched_check_closed() must have succeeded. */
 uint64_t sched_at(const struct sched *sched, uint64_t step);
 
-/* Returns the size of a chunk for `worker` if `remaining` iterations remain; another rank counts these iterations.
- * The size is min(R, max(K', min_chunk, 1)) with R = `remaining`. K' is K, or floor(K V_j / Q_j) with
- * SCHED_WEIGHTING_ACP. The technique must have from_rest(). A loop that is cut by this function may otherwise use
- * only sched_feedback(). */
+/* Returns the size of a chunk for `worker` if `remaining` iterations remain. Another rank counts the remaining
+ * iterations. The size is min(R, max(K', min_chunk, 1)) with R = `remaining`. K' is K, or floor(K V_j / Q_j) with
+ * SCHED_WEIGHTING_ACP. The technique must have from_rest(). For a loop that is cut by this function, only
+ * sched_feedback() may be called besides. */
 uint64_t sched_from_rest(struct sched *sched, unsigned worker, uint64_t remaining);
 
 /* Converts measured speeds (in any unit, all > 0) to the powers that the technique and the weighting need. */

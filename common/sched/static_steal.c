@@ -53,9 +53,9 @@ struct part {
 };
 
 struct steal {
-    bool is_shared;   /* all workers use part 0 */
-    bool is_whole;    /* each part is one chunk */
-    uint64_t *filled; /* one bit per part that is not empty */
+    bool is_shared;   /* all workers take their chunks from part 0 */
+    bool is_whole;    /* each part consists of one chunk */
+    uint64_t *filled; /* one bit for each part; it is set if the part is not empty */
     struct part *part;
 };
 
@@ -84,8 +84,8 @@ static unsigned next_filled(const struct steal *steal, unsigned from, unsigned w
     return workers;
 }
 
-/* Chunks begin at multiples of the chunk size. The first chunk of a part may be shorter, because its front may have
- * been taken already. */
+/* Returns how many chunks are left in a part. Chunks begin at multiples of the chunk size. The first chunk of a part
+ * may be shorter, because iterations may have been taken from its front already. */
 static uint64_t chunks_left(const struct sched *sched, const struct part *part)
 {
     const uint64_t chunk = sched->constant.integer[CHUNK];
@@ -142,8 +142,8 @@ static void static_steal_lay_out(struct sched *sched)
     steal->filled[0] = 1;
 }
 
-/* LLVM takes one chunk if at most 7 are left, LB4OMP if at most 3 are left. The result is the same, because a
- * quarter of 4 to 7 chunks, rounded down, is one chunk. */
+/* If at most 7 chunks are left, LLVM takes one chunk; LB4OMP does so if at most 3 are left. The result is the same,
+ * because a quarter of 4 to 7 chunks, rounded down, is one chunk. */
 static uint64_t a_quarter(const struct sched *sched, const struct part *part)
 {
     const uint64_t left = chunks_left(sched, part);
@@ -181,7 +181,7 @@ static void steal_as_lb4omp(struct sched *sched, struct part *thief, unsigned fi
 {
     const struct steal *steal = sched->own;
     const unsigned victim = find_lb4omp_victim(sched, thief->victim);
-    /* LB4OMP would steal none of the remaining chunks. */
+    /* In this case LB4OMP would steal none of the remaining chunks. */
     if (victim == sched->workers) {
         move_chunks(sched, thief, &steal->part[first_filled], steal->is_whole ? UINT64_MAX : 1);
         return;
@@ -210,8 +210,9 @@ static void steal_for(struct sched *sched, struct part *thief)
         steal_as_lb4omp(sched, thief, victim);
 }
 
-/* K = chunk, or what is left of a chunk whose front was taken. With SCHED_WEIGHTING_ACP K = floor(chunk / Q_j). This
- * is [SW] eq 2 without V_j, because the sizes of the parts already include the powers. */
+/* K is the chunk size. If iterations were taken from the front of a chunk, K is what remains of it. With
+ * SCHED_WEIGHTING_ACP K = floor(chunk / Q_j). This is [SW] eq 2 without V_j, because the sizes of the parts already
+ * include the powers. */
 static uint64_t static_steal_next(struct sched *sched, unsigned worker)
 {
     const struct steal *steal = sched->own;

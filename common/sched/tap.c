@@ -13,12 +13,13 @@
 #include <math.h>
 
 enum { PARAM_MU, PARAM_SIGMA, PARAM_ALPHA };
-enum { SPREAD }; /* in sched->constant: v; NaN until known */
+enum { SPREAD }; /* in sched->constant: v, or NaN until v is known */
 
-/* Error of a chunk that is computed in doubles, divided by g + h. */
+/* Error of a chunk that is computed in doubles. It is relative to g + h. */
 #define DOUBLES_OFF 0x1p-49
 
-/* Lucco's choice: in nine of ten cases a chunk's time is at most 1.3 standard deviations above its mean. */
+/* The value that Lucco chose. In nine of ten cases the time of a chunk is then at most 1.3 standard deviations above
+ * its mean. */
 #define ALPHA 1.3
 
 static const struct technique_param tap_params[] = {
@@ -56,7 +57,7 @@ static int tap_init(struct sched *sched, struct error *error)
     return sched->own != NULL ? 0 : error_set(error, "technique tap: out of memory");
 }
 
-/* Computes the formula of taper() in double-double arithmetic, which few chunks need. */
+/* Computes the formula of taper() in double-double arithmetic. Few chunks need this precision. */
 __attribute__((noinline, cold)) static uint64_t taper_near_whole(struct twofold g, struct twofold h)
 {
     struct twofold square = twofold_multiply(h, twofold_add(twofold_multiply(twofold_of(4), g), h));

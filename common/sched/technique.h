@@ -46,7 +46,7 @@
 TECHNIQUE_LIST(TECHNIQUE_DECLARE)
 #undef TECHNIQUE_DECLARE
 
-/* A double this close to a whole number counts as that number, because of rounding errors: 0.29 * 100 is
+/* A double this close to a whole number counts as that number. The reason is rounding errors: 0.29 * 100 is
  * 28.999999999999996 in doubles. */
 #define ROUNDING_GUARD 1e-9
 
@@ -57,7 +57,7 @@ static inline uint64_t ceil_div(uint64_t dividend, uint64_t divisor)
     return dividend / divisor + (dividend % divisor != 0);
 }
 
-/* Rounds down, and clamps the result to [0, SCHED_ITERATIONS_MAX]; NaN becomes 0. */
+/* Rounds down, and limits the result to [0, SCHED_ITERATIONS_MAX]; NaN becomes 0. */
 static inline uint64_t floor_real(double value)
 {
     value += ROUNDING_GUARD;
@@ -82,8 +82,8 @@ static inline double ceil_real(double value)
 #define TWOFOLD_GUARD        0x1p-94
 #define TWOFOLD_GUARD_OF_ONE 0x1p-80
 
-/* The `doubt` (relative error) of values that were measured, or computed in doubles. The doubt of an exact
- * decimal number is 0. */
+/* Relative error (`doubt`) of values that were measured or computed in doubles. An exact decimal number has the doubt
+ * 0. */
 #define DOUBLE_DOUBT 0x1p-51
 
 static inline struct twofold twofold_guard(struct twofold value, double doubt)
@@ -103,7 +103,7 @@ static inline uint64_t floor_twofold(struct twofold value, double doubt)
     return result < SCHED_ITERATIONS_MAX ? result : SCHED_ITERATIONS_MAX;
 }
 
-/* Rounds up. Negative values become 0; there is no upper bound. */
+/* Rounds up. Negative values become 0; large values are not limited. */
 static inline struct twofold ceil_twofold(struct twofold value, double doubt)
 {
     struct twofold below = twofold_subtract(twofold_guard(value, doubt), value);
@@ -132,7 +132,7 @@ static inline struct twofold power_meant(const struct sched *sched, unsigned wor
     return (struct twofold){sched->powers[worker], sched->power_rests != NULL ? sched->power_rests[worker] : 0};
 }
 
-/* Below this value the error of a few operations on doubles is far below ROUNDING_GUARD. */
+/* Below this value a few operations on doubles cause an error far below ROUNDING_GUARD. */
 #define DOUBLES_DO 0x1p20
 
 /* True if rounding `value` gives the same result as rounding the exact value. This is so if `value` is small and not
@@ -143,7 +143,7 @@ static inline bool doubles_do(double value)
     return rest > 2 * ROUNDING_GUARD && rest < 1 - 2 * ROUNDING_GUARD;
 }
 
-/* Returns floor(chunk V_j), clamped to [0, SCHED_ITERATIONS_MAX]. */
+/* Returns floor(chunk V_j), limited to [0, SCHED_ITERATIONS_MAX]. */
 static inline uint64_t floor_times_power(const struct sched *sched, unsigned worker, struct twofold chunk)
 {
     double share = chunk.high * sched->powers[worker];
@@ -205,7 +205,7 @@ static inline double param_measured(const struct sched *sched, unsigned param)
     return param_real(sched, param, sched->measured[param]);
 }
 
-/* The parameter `variant`, for techniques whose rule in HDSS differs from the rule of their paper; `what` names the
+/* The parameter `variant`, for techniques that have one rule in HDSS and another one in their paper. `what` names the
  * difference. */
 #define VARIANT_PARAM(what)                                                                                            \
     {                                                                                                                  \

@@ -8,7 +8,7 @@
 /* In sched->constant: the first batch whose chunk would be below `last`, and the first batch whose chunk is
  * raised to min_chunk or `last`. */
 enum { END_BATCH = TRAPEZOID_OWN, LEVEL_BATCH };
-enum { STEP }; /* in sched->state: step in the trapezoid; goes back if the trapezoid starts again */
+enum { STEP }; /* in sched->state: present step of the trapezoid; it becomes smaller if the trapezoid starts again */
 
 static uint64_t tfss_smallest(const struct sched *sched)
 {
@@ -83,7 +83,8 @@ static uint64_t tfss_start(const struct sched *sched, uint64_t step)
     uint64_t batch = step / sched->workers, falling = batch < constant[LEVEL_BATCH] ? batch : constant[LEVEL_BATCH];
     uint128 before = sched->workers * trapezoid_sum(constant[TRAPEZOID_FIRST], slope_of(sched), offset_of(sched),
                                                     divisor_of(sched), falling);
-    /* number of earlier chunks of this batch; from LEVEL_BATCH on, number of all earlier chunks of the smallest size */
+    /* number of earlier chunks in the same batch; from LEVEL_BATCH on, number of all earlier chunks with the smallest
+     * size */
     uint128 others = step - (uint128)falling * sched->workers;
     uint64_t chunk = falling < constant[LEVEL_BATCH] ? tfss_chunk_of_batch(sched, falling) : tfss_smallest(sched);
     return start_within(sched, before + others * chunk);

@@ -21,7 +21,7 @@ extern const struct technique_param trapezoid_params[];
 /* Sets sched->constant: by default F = ceil(N/(2P)), L = 1, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)), [DCA] eq 6. */
 int trapezoid_init(struct sched *sched, struct error *error);
 
-/* True if the trapezoid starts again when work remains after its last step. False with variant=paper, in which
+/* True if the trapezoid starts again when work remains after its last step. With variant=paper this is false, and
  * chunks of `last` iterations follow. */
 bool trapezoid_begins_again(const struct sched *sched);
 

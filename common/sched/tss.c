@@ -7,7 +7,7 @@
 
 /* in sched->constant: the first step whose chunk is raised to min_chunk or `last` */
 enum { LEVEL_STEP = TRAPEZOID_OWN };
-enum { STEP }; /* in sched->state: step in the trapezoid; goes back if the trapezoid starts again */
+enum { STEP }; /* in sched->state: present step of the trapezoid; it becomes smaller if the trapezoid starts again */
 
 static uint64_t tss_smallest(const struct sched *sched)
 {

@@ -6,9 +6,10 @@
 #include "common/util/error.h"
 
 enum { PARAM_X };
-enum { LIMIT, LEVEL_BATCH }; /* in sched->constant: 2 K0 - 1, and the first batch whose chunk reaches min_chunk */
+/* in sched->constant: 2 K0 - 1, and the number of the first batch whose chunks reach min_chunk */
+enum { LIMIT, LEVEL_BATCH };
 
-#define X_DEFAULT 4 /* the value in [DCA] Table 2 */
+#define X_DEFAULT 4 /* default of X, from [DCA] Table 2 */
 
 static const struct technique_param viss_params[] = {
     [PARAM_X] = {.name = "x",

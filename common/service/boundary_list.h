@@ -5,9 +5,9 @@
  * Boundary data travel from worker to worker, so the worker of the first chunk must be told which worker has the second
  * chunk. If the process that assigns chunks knows only one of these two workers, it keeps the boundary in one of two
  * lists. The list `ends` has the ends of chunks whose next chunk is not assigned yet. The list `beginnings` has the
- * beginnings of chunks that another process has assigned although the chunk before is not assigned yet. Both lists stay
- * short: chunks are assigned in ascending order. If adjacent chunks have the same worker, only the end of the last one
- * is kept. */
+ * beginnings of chunks that another process has assigned. This process will assign the chunk before such a chunk, but
+ * has not assigned it yet. Both lists stay short: chunks are assigned in ascending order. If adjacent chunks have the
+ * same worker, only the end of the last one is kept. */
 #pragma once
 
 #include <stdbool.h>

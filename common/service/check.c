@@ -64,8 +64,8 @@ static void check_served(const struct service *service, unsigned w)
     assert(worker->answers == 0 && "who was assigned chunks in a step has been told by its end");
 }
 
-/* If a worker requests a chunk and is not put aside, it is in the queue exactly once. The queue is the ring; while the
- * index is on, it is the rope of the index. */
+/* If a worker requests a chunk and is not put aside, it is in the queue exactly once. While there is an index, the
+ * queue is the rope of the index. Otherwise the queue is the ring. */
 static void check_waiting(const struct service *service)
 {
     unsigned asks = 0, askers = 0;
@@ -141,8 +141,9 @@ static bool is_waited_for(const struct service *service, unsigned w)
     return false;
 }
 
-/* If a worker is idle while work is open, a timer must be set. The worker that has the work may hang, or the work may
- * be reserved for another worker. Then no message would ever cause a further step. */
+/* If a worker is idle while work is open, a timer must be set. Without a timer there might never be a further step,
+ * because no message might come: the worker that has the work may hang, or the work may be reserved for another worker.
+ */
 static void check_next_look(const struct service *service)
 {
     bool is_idle = false, something_is_open = service->requeued.count + service->recall.count > 0;
@@ -181,7 +182,8 @@ void service_check(const struct service *service)
     boundary_list_check(&service->order.beginnings);
 }
 
-/* Returns twice the number of open iterations, so that each of two copies of a chunk can count for one half. */
+/* Returns twice the number of open iterations of a grant. If a chunk has two copies, each copy then counts for one
+ * half. */
 static uint64_t twice_open(const struct grant *grant)
 {
     uint64_t rest = grant->count - grant->received;

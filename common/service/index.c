@@ -83,7 +83,7 @@ static struct holding holding_of(const struct service *service, unsigned w)
     return holding;
 }
 
-/* Is worker `w` idle, with a free slot? has_slot() may still refuse it later, if memory runs out. */
+/* Is worker `w` idle, with a free slot? Even if it is, has_slot() may later refuse it because memory has run out. */
 static bool service_is_free(const struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];

@@ -13,7 +13,7 @@ static void point_at_grants(struct service *service)
             service->workers[w].grants = service->grants + (size_t)w * GRANTS_LEAST;
 }
 
-/* Rotates the ring of waiting workers until it begins at array index 0, by reversing three parts. */
+/* Rotates the array of the ring until the first waiting worker has index 0, by reversing three parts. */
 static void straighten(unsigned *ring, unsigned length, unsigned first)
 {
     const struct {

@@ -49,8 +49,9 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     if (first == service->order.first)
         return;
     if (!boundary_list_take(&service->order.ends, first, &before)) {
-        /* This process does not know the worker of the chunk before, so it asks the owner. If memory has run out, it
-         * does not ask: the end of that chunk may have been lost here. */
+        /* This process does not know which worker has the chunk before, so the owner tells the process that assigns
+         * that chunk which worker has this one. This is not done if memory has run out, because the end of that chunk
+         * may have been known here and lost. */
         if (service->ops->neighbour != NULL && !service->out_of_memory)
             service->ops->neighbour(service->owner, &neighbour);
     } else if (before != w)
@@ -66,8 +67,8 @@ static struct range answered_chunk(const struct service *service, unsigned w, un
     return range;
 }
 
-/* The chunks of one step are in no order. So there are two passes: the first records the ends of all chunks, and the
- * second looks up their beginnings. */
+/* The chunks of one step are in no order, so two passes are needed. The first pass records the ends of all chunks. The
+ * second pass looks up the beginnings of the chunks. */
 void service_tell_neighbours(struct service *service, struct actions *actions)
 {
     for (unsigned pass = 0; pass < 2; pass++)

@@ -35,7 +35,8 @@ static size_t poison_find(const struct poison_set *set, uint64_t iteration)
 
 static int insert(struct poison_set *set, size_t at, const struct poison *item)
 {
-    const struct poison copy = *item; /* `item` may point into the array, which grow() may move */
+    /* grow() may move the array into which `item` points, so the item is copied first */
+    const struct poison copy = *item;
     struct poison *items = grow(set->items, set->count, &set->capacity, sizeof *items);
     if (items == NULL)
         return -1;

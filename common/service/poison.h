@@ -21,8 +21,8 @@ int poison_raise(struct poison_set *set, const struct poison *known);
 
 int poison_forget(struct poison_set *set, uint64_t first, uint64_t count);
 
-/* Sets `*found` to the record of the first iteration of `range`. If there is none, all counts of `*found` are 0.
- * Returns how many iterations from there on, at least 1, have the same record. */
+/* Sets `*found` to the record of the first iteration of `range`. If that iteration has no record, all counts of
+ * `*found` are 0. Returns how many iterations at the beginning of `range` have the same record, at least 1. */
 uint64_t poison_look(const struct poison_set *set, const struct range *range, struct poison *found);
 
 void poison_check(const struct poison_set *set);

@@ -18,7 +18,7 @@ struct pool_slot {
     struct range range;
     unsigned owner;
     unsigned older, newer;
-    unsigned owner_older, owner_newer; /* `owner_newer` also links the empty slots */
+    unsigned owner_older, owner_newer; /* in empty slots, `owner_newer` is the next slot in the list of empty slots */
 };
 
 struct pool_list {
@@ -32,11 +32,12 @@ struct pool_owner {
 
 struct pool {
     struct pool_slot *slots;
-    struct pool_owner *own; /* [workers + 1] owned */
-    unsigned nobody;        /* the last index of `own`; it owns the chunks that were cut for no worker */
+    struct pool_owner *own; /* [workers + 1] the entry of each worker, and that of `nobody`; owned */
+    unsigned nobody;        /* last index of `own`; the chunks that were cut for no worker are in this entry */
     unsigned room;
     struct pool_list all;
-    /* first slot in the list of empty slots. Slots from `used` on have never held a chunk, and are not in this list. */
+    /* The first empty slot that has held a chunk before; such slots form a list. Slots from `used` on have never held a
+     * chunk, and are not in this list. */
     unsigned unused;
     unsigned used;
     unsigned count, capacity;

@@ -23,8 +23,8 @@
 
 #define SLOWER_MAX 1000
 
-/* May the worker return iterations of the grant? If two workers have the chunk, two conditions must hold: the other
- * worker's answer is late, and this worker has had its copy for long enough (see service_copy_due_ns()). */
+/* May the worker return iterations of the grant? If two workers have the chunk, the worker may return some only if the
+ * other worker's answer is late, and if this worker has had its copy for long enough (see service_copy_due_ns()). */
 static bool may_give(const struct service *service, const struct grant *grant)
 {
     bool has_late_copy = grant->copy_owner == OWNER_UNDECIDED && grant->may_return &&
@@ -32,8 +32,8 @@ static bool may_give(const struct service *service, const struct grant *grant)
     return grant->chunk != 0 && !grant->computed && (grant->copy_owner == OWNER_SELF || has_late_copy);
 }
 
-/* Does worker `w` hold iterations that it has not begun and may return? A single such iteration counts as begun, unless
- * the worker also holds a chunk of which it may return nothing. */
+/* Does worker `w` hold iterations that it has not begun and may return? If there is only one such iteration, it counts
+ * as begun. The exception is a worker that also holds a chunk of which it may return nothing. */
 bool service_may_be_asked(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -102,8 +102,8 @@ void service_hold_for_recall(const struct service *service, unsigned w, struct h
     }
 }
 
-/* Relative margin that is added to bounds of the index: their sums may be rounded in another order than the exact
- * values. */
+/* Relative margin that is added to bounds of the index. Sums in the bounds may be rounded in another order than the
+ * exact values. */
 #define ROUNDING 1e-12
 
 static double most_work_ns(const struct holding *holding, double mean_ns, uint64_t now_ns)
@@ -124,8 +124,8 @@ struct busiest {
     double most_ns;
 };
 
-/* Searches the workers below node `i` of the tree for one that has more work than `*busiest`. They are `width` workers
- * from worker `first` on. None of them has more work than `bound_ns`. */
+/* Searches the workers below node `i` of the tree for a worker that has more work than `*busiest`. Below this node are
+ * `width` workers, from worker `first` on. None of them has more work than `bound_ns`. */
 static void find_busiest(const struct service *service, struct busiest *busiest, unsigned i, unsigned first,
                          unsigned width, double bound_ns)
 {
@@ -151,9 +151,10 @@ static void find_busiest(const struct service *service, struct busiest *busiest,
         find_busiest(service, busiest, 2 * i + 1, first + half, half, right_ns);
 }
 
-/* Returns the worker with the most work. If several have as much, returns the first of them; if no worker may be asked,
- * returns worker_count. Sets `*candidates` to the number of workers that may be asked. If that is 0, the workers are
- * not searched again until more is assigned, an answer arrives, or one of two copies ends. */
+/* Returns the worker with the most work. If several workers have the same amount, returns the first of them; if no
+ * worker may be asked, returns worker_count. Sets `*candidates` to the number of workers that may be asked. If this
+ * number is 0, the workers are searched again only after more work was assigned, an answer has arrived, or one of two
+ * copies has ended. */
 static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
     *candidates = 0;
@@ -183,9 +184,9 @@ bool service_recall_is_over(struct service *service)
     return service_index_askable(service) == 0;
 }
 
-/* Returns for how many waiting workers a RECALL to this worker asks. A slow worker answers only at the end of one of
- * its long iterations, so several RECALLs in a row would take long. It is asked for more at once, in proportion to its
- * slowness. */
+/* Returns the number of waiting workers for which a RECALL asks this worker. A slow worker answers only at the end of
+ * one of its long iterations, so several RECALLs in a row would take long. So it is asked for more work at once, in
+ * proportion to its slowness. */
 static uint32_t worth_of(const struct service *service, const struct served *worker, unsigned waiting)
 {
     double mean_ns = service_index_mean_ns(service), slower = own_iteration_ns(worker, mean_ns) / mean_ns;
@@ -333,8 +334,8 @@ static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns,
 {
     struct served *worker = &service->workers[w];
     if (!worker->is_revoked && worker->heard_ns + SILENCE_MIN_NS <= now_ns) {
-        /* Takes iterations without waiting for the answer (ACTION_STEAL), because the worker may have begun a long
-         * iteration just before the RECALL came. */
+        /* Takes iterations at once (ACTION_STEAL) and does not wait for the answer, because the worker may have begun a
+         * long iteration just before the RECALL came. */
         const unsigned waiting = service_idle(service) + service->recall.waiting_elsewhere;
         service_note_change(service, w);
         worker->is_revoked = service->recall.awaits_stolen = true;
@@ -372,7 +373,7 @@ void service_give_up_late_recalls(struct service *service, uint64_t now_ns, stru
         service->recall.due_ns = all->unrevoked_ns + SILENCE_MIN_NS;
 }
 
-/* Does the worker hold iterations that it has not begun and whose results will be dropped? One iteration of its oldest
+/* Does the worker hold iterations that it has not begun and whose results would be dropped? One iteration of its oldest
  * grant counts as begun. */
 static bool holds_in_vain(struct served *worker)
 {
@@ -386,9 +387,9 @@ static bool holds_in_vain(struct served *worker)
     return in_vain > 1 || (in_vain == 1 && oldest->copy_owner != OWNER_OTHER);
 }
 
-/* Makes a worker stop at its next iteration, if another worker has its chunk or if it is put aside. This worker gets no
- * RECALL after this one. No worker waits for its answer. Therefore the answer counts as late from the start, and other
- * chunks of this worker may be copied meanwhile. */
+/* Makes a worker stop at its next iteration, because another worker has its chunk or because it is put aside. The
+ * service sends no further RECALL to this worker. No worker waits for its answer, so the answer counts as late from the
+ * start, and other chunks of this worker may be copied meanwhile. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions)
 {
     struct served *worker = &service->workers[w];
@@ -441,8 +442,9 @@ static struct grant *grant_that_ends_with(struct served *worker, const struct ra
     return found;
 }
 
-/* Shortens a grant of which the worker has returned a part. If two workers have the chunk, the results of this worker
- * count from now on: it runs the iteration before the returned part, or has sent its results. */
+/* Shortens a grant of which the worker has returned a part. If two workers have the chunk, the results of the worker
+ * that has returned the part count from now on. This worker runs the iteration before the returned part, or has sent
+ * its results. */
 static void shorten_grant(struct service *service, struct served *worker, struct grant *grant, uint64_t by,
                           struct actions *actions)
 {
@@ -479,7 +481,8 @@ static void note_answer(struct service *service, unsigned w, bool brought, enum 
     struct served *worker = &service->workers[w];
     service->recall.fruitful += brought;
     service->recall.open -= worker->recall >= RECALL_SENT;
-    service->lease.due_ns = 0; /* search for overdue chunks again: the worker may run a long iteration */
+    /* overdue chunks are searched again, because the worker may be running a long iteration */
+    service->lease.due_ns = 0;
     service->recall.assigned_at_futile = NEVER;
     worker->recall = state;
     worker->recalled_all &= worker->owed > 0;
@@ -492,13 +495,13 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
 {
     struct served *worker = &service->workers[w];
     struct range range;
-    /* with threads, several chunks may have begun in part */
+    /* if workers have threads, several chunks of a worker may have begun in part */
     const bool has_threads = run_spec_has_threads(service->spec);
     bool brought = false, is_cut = false;
     if (worker->gone)
         return 0;
     if (worker->owed == 0 && service->state != SERVICE_ENDING)
-        /* An END also makes workers return iterations, without a RECALL. */
+        /* After an END, workers return iterations without a RECALL. */
         return error_set(error, "returns work that was not recalled");
     for (unsigned i = 0; i < message->record_count; i++) {
         assign_record_get(message->records, i, &range.first, &range.count);
@@ -530,8 +533,8 @@ static struct grant *grant_of_stolen(struct served *worker, const struct stolen 
     return stolen->range.count == 0 || is_its_end ? grant : NULL;
 }
 
-/* Called if the worker has begun all iterations of its running chunk: takes the chunks behind that chunk. If the
- * running chunk is not known, the oldest chunk counts as the running one. */
+/* Called if the worker has begun all iterations of its running chunk. Takes the chunks that are queued behind that
+ * chunk. If the running chunk is not known, the oldest chunk counts as the running one. */
 static void take_behind(struct service *service, unsigned w, const struct grant *running, struct actions *actions)
 {
     if (revokes(service))
@@ -593,8 +596,8 @@ uint64_t service_recalled_iterations(const struct service *service)
     return total;
 }
 
-/* Takes requeued ranges for workers of other services. If such a range was not assigned here, either it failed here, or
- * the only worker here that may have it holds other chunks. */
+/* Takes requeued ranges for workers of other services. These ranges could not be assigned here: either they have failed
+ * here, or the only worker here that may have them holds other chunks. */
 static unsigned take_requeued(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
 {
     uint64_t left = 0;

@@ -8,7 +8,7 @@
 
 #define ROUND_TRIP_NS 50000
 
-/* If the time that a refill lasts is more than this many round trips, the low-water mark is 0. */
+/* If a refill lasts longer than this many round trips, the low-water mark is 0. */
 #define REFILL_OVER_ROUND_TRIP 50
 
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty)
@@ -50,8 +50,8 @@ void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t no
     set_low_water_mark(refills);
 }
 
-/* The first refill arrives only after the speeds of the workers are known. So the time for which it is open does not
- * count as a round trip. */
+/* Notes that a refill was requested. The first refill arrives only after the speeds of the workers are known, so the
+ * time for which it is open does not count as a round trip. */
 void refills_ask(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open < refills->open_max);
@@ -59,8 +59,8 @@ void refills_ask(struct refills *refills, uint64_t now_ns)
     refills->asked_at_ns[last] = refills->gap_started_ns > 0 ? now_ns : UNKNOWN;
 }
 
-/* If a refill was parked, it waited for work, so the time for which it was open does not count as a round trip. When
- * the first refill arrives, nobody knows yet how long a refill lasts. */
+/* Notes that a refill has arrived. If it was parked, it waited for work, so the time for which it was open does not
+ * count as a round trip. When the first refill arrives, it is not known yet how long a refill lasts. */
 void refills_take(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open > 0);

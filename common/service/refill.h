@@ -7,9 +7,9 @@
  *
  * The low-water mark is calculated from measurements. The pool and the open refills must last for one round trip to the
  * process that cuts chunks. Let `gap` be the time between two handed-out chunks. Then round_trip / gap chunks are
- * needed, and half as many in reserve. A refill has one chunk per worker, or a multiple of that. So if chunks are
- * shorter than the round trip, several refills are open at a time. While workers wait, the gap is as long as the supply
- * of chunks makes it, and each further open refill shortens it.
+ * needed, plus half that number as a reserve. A refill has one chunk per worker, or a multiple of that. So if chunks
+ * are shorter than the round trip, several refills are open at a time. While workers wait, the gap depends on how fast
+ * chunks arrive. Each further open refill makes chunks arrive faster and so shortens the gap.
  *
  * The gap alone can mislead. If chunks of equal size end together, the workers of a pool send their requests in a
  * burst. Then all are busy and send none for a long time. The gap within the burst does not tell how fast the pool must
@@ -28,14 +28,14 @@
  * an eighth of the round trip. */
 #define REFILLS_OPEN_MAX 8
 
-/* The limit if a stream connects the master with the process that cuts chunks. The round trip of a stream takes several
- * times as long. */
+/* Replaces REFILLS_OPEN_MAX if a stream connects the master with the process that cuts chunks, because the round trip
+ * of a stream takes several times as long. */
 #define REFILLS_OPEN_FAR_MAX 32
 
 _Static_assert(REFILLS_OPEN_FAR_MAX % REFILLS_OPEN_MAX == 0, "the longer ring goes round with the shorter one");
 
-/* Capacity of a pool, in refills. It has three parts: the open refills; as many refills again, which may have been in
- * the pool when the open ones were requested; and one more. */
+/* Capacity of a pool, in refills. It is the sum of three numbers: the number of open refills; the same number again,
+ * for refills that may have been in the pool when the open ones were requested; and one more. */
 #define POOL_REFILLS(open_max) (2 * (open_max) + 1)
 
 struct refills {
@@ -50,9 +50,9 @@ struct refills {
     unsigned first;
     uint64_t asked_at_ns[REFILLS_OPEN_FAR_MAX];
     uint64_t round_trip_ns;
-    uint64_t came_at_ns; /* when the latest refill arrived; UINT64_MAX: none has arrived */
-    uint64_t lasted_ns;  /* time between the latest two refills; 0: unknown */
-    uint64_t gap_ns;     /* smoothed time between two chunks handed out; UINT64_MAX: unknown */
+    uint64_t came_at_ns; /* time at which the latest refill arrived; UINT64_MAX: no refill has arrived */
+    uint64_t lasted_ns;  /* time between the arrivals of the latest two refills; 0: unknown */
+    uint64_t gap_ns;     /* smoothed time between two handed-out chunks; UINT64_MAX: unknown */
     uint64_t gap_started_ns, gap_assigned;
     uint64_t low_water_mark;
 };
@@ -60,8 +60,8 @@ struct refills {
 /* `open_max` must be REFILLS_OPEN_MAX or REFILLS_OPEN_FAR_MAX. */
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty);
 
-/* Calls `cut` for one worker after the other, until `size` chunks are cut. Stops early if `cut` returns false because
- * no iterations are free. */
+/* Calls `cut` for one worker after the other, until `size` chunks are cut. If `cut` returns false, no iterations are
+ * free, and this function stops early. */
 static inline void refill_cut(unsigned workers, uint64_t size, bool (*cut)(void *context, unsigned i), void *context)
 {
     unsigned i = 0;
@@ -69,8 +69,9 @@ static inline void refill_cut(unsigned workers, uint64_t size, bool (*cut)(void 
         i = i + 1 < workers ? i + 1 : 0;
 }
 
-/* Have enough chunks been handed out to measure the gap? If so, the caller must call refills_measure_gap(). `assigned`:
- * how many chunks have been handed out so far. While a refill is arriving in several messages, nothing is measured. */
+/* Returns true if enough chunks have been handed out to measure the gap; the caller must then call
+ * refills_measure_gap(). `assigned`: how many chunks have been handed out so far. While a refill is arriving in several
+ * messages, nothing is measured. */
 static inline bool refills_gap_is_over(const struct refills *refills, uint64_t assigned)
 {
     uint64_t chunks = assigned - refills->gap_assigned;

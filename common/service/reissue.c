@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Work that is handed out again: work of lost workers, and second copies of overdue chunks. This costs nothing in a run
  * without failures. Memory is allocated at the first loss. The service searches for overdue chunks only if workers wait
- * and nothing else is left. */
+ * and there is no other work for them. */
 #include "common/service/serving.h"
 
 #include "common/service/poison.h"
@@ -74,7 +74,7 @@ void service_put_requeued(struct service *service, const struct range *range, ui
 {
     void *items = service->requeued.items;
     struct requeued *last = service->requeued.count > 0 ? &service->requeued.items[service->requeued.count - 1] : NULL;
-    /* the two ranges are adjacent parts of one chunk */
+    /* the new range and the last one are adjacent parts of one chunk, so they are merged */
     if (last != NULL && last->range.first + last->range.count == range->first) {
         last->range.count += range->count;
         return;
@@ -94,7 +94,9 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     struct poison poison;
     bool any = false;
     if (service->state == SERVICE_ENDING || service->dependent)
-        return false; /* At the end no worker is served any more. In a loop with dependencies a loss ends the run. */
+        /* The service is ending, so no worker is served any more; or the loop has dependencies, in which a loss ends
+         * the run. */
+        return false;
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {
@@ -129,10 +131,10 @@ static bool another_is_idle(const struct service *service, unsigned w)
     return false;
 }
 
-/* Returns when worker `w` may get the range again, although it failed there. If another worker is idle, the waiting
- * time begins when the range was requeued. Otherwise it begins at the last failure on this service, if that was
- * earlier: another worker might get the range and return it again and again, and the waiting time would begin anew each
- * time. */
+/* Returns the time from which worker `w` may get the range again, although it failed there. If another worker is idle,
+ * the waiting time begins when the range was requeued. Otherwise it begins at the last failure on this service, if this
+ * failure was earlier. The reason: another worker might get the range and return it again and again, and each time the
+ * waiting time would begin anew. */
 static uint64_t kept_until_ns(struct service *service, unsigned w, const struct requeued *requeued)
 {
     if (service->failed_ns == NEVER)
@@ -142,8 +144,8 @@ static uint64_t kept_until_ns(struct service *service, unsigned w, const struct 
 }
 
 /* Returns how many iterations at the beginning of `requeued` worker `w` may get now. Returns 0 if they are reserved for
- * another worker. Also returns 0 if a worker died at them and `w` still holds a chunk: if `w` died too, nobody would
- * know which chunk was the cause. */
+ * another worker. Also returns 0 if a worker died while it computed them and `w` still holds a chunk. If `w` died too,
+ * nobody would know which of the chunks was the cause. */
 static uint64_t may_take(struct service *service, unsigned w, const struct requeued *requeued, uint64_t now_ns,
                          bool *isolated)
 {
@@ -168,8 +170,8 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
     return 0;
 }
 
-/* Takes iterations of the oldest requeued range that worker `w` may get. Takes no more than the latest chunk that was
- * cut for `w` had, because `w` may be the slowest worker of all. */
+/* Takes iterations of the oldest requeued range of which worker `w` may get some. Takes at most as many as the latest
+ * chunk that was cut for `w` had, because `w` may be the slowest worker of all. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated)
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
@@ -270,9 +272,9 @@ void service_leave_queue(struct service *service, unsigned w)
 }
 
 /* Records a death for the iterations that the lost worker may have been computing. Lists them in `running`, the oldest
- * chunk first. If the worker has threads, it may have been computing every chunk that it held. If another worker's
- * results count for a chunk, that chunk is left out. Returns the number of ranges, which is at least one; the first
- * range may be empty. */
+ * chunk first. If the worker has threads, it may have been computing every chunk that it held. A chunk for which
+ * another worker's results count is not listed. Returns the number of ranges, which is at least one; the first range
+ * may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
     const struct grant *oldest = service_running_grant(worker);
@@ -308,7 +310,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0)
             continue;
-        /* excludes results that have arrived: for these service_stored() will be called */
+        /* without iterations whose results have arrived, because service_stored() will be called for these */
         const struct range rest = rest_of(grant);
         service_note_rest(service, CHUNK_LOST, w, grant);
         service_unshare(service, grant);
@@ -326,9 +328,10 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     service->count.gone++;
     service->count.aside -= worker->is_aside;
     if (service->requeued.count > 0 || service_has_vain_recall(service))
-        service->news |= SERVICE_RETURNED; /* requeued work may have been reserved for the lost worker */
+        /* requeued work that was reserved for the lost worker may now be handed out */
+        service->news |= SERVICE_RETURNED;
     if (service->verify.held > 0)
-        /* the lost worker may have been the last one that could compute a verification */
+        /* the lost worker may have been the last worker that could compute some verification */
         service->verify.close_due_ns = now_ns;
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
@@ -428,7 +431,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
     service->elsewhere_due_ns = NEVER;
     service_give_up_late_recalls(service, now_ns, actions);
     service_verify_expire(service, now_ns);
-    /* when chunks were last searched for overdue ones, a waiting worker may have had no free slot */
+    /* the last search for overdue chunks may have failed only because the waiting worker had no free slot */
     service->lease.due_ns = 0;
     if (service->state == SERVICE_ENDING)
         take_for_lost(service, now_ns);
@@ -453,7 +456,7 @@ static double expected_ns(const struct served *worker, const struct grant *grant
     return iteration_ns * (double)grant->count;
 }
 
-/* More than thirty years. Times that ranks report are cut at this limit, so that a sum does not overflow. */
+/* More than thirty years. Times that ranks report are limited to this value, so that sums of them do not overflow. */
 #define SPAN_MAX_NS 1e18
 
 static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
@@ -462,8 +465,8 @@ static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
                                       : since_ns + (uint64_t)(span_ns < SPAN_MAX_NS ? span_ns : SPAN_MAX_NS);
 }
 
-/* Returns when the lease of a chunk ends. If the chunk is queued behind the running chunk, its lease begins when the
- * running chunk ends. */
+/* Returns the time at which the lease of a chunk ends. If the chunk is queued behind the running chunk, its lease
+ * begins when the running chunk ends. */
 static uint64_t lease_end_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
@@ -483,7 +486,7 @@ uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns)
     return heard_ns == NEVER ? NEVER : silent_ns(service, heard_ns, SILENCE_FACTOR_ASKED);
 }
 
-/* If results are verified, speeds are not used: the fastest worker may not compute every part, so all workers take
+/* If results are verified, speeds are not used. The fastest worker may not compute every part, so all workers take
  * turns. */
 void service_note_speeds(struct service *service, const double *mean_s)
 {
@@ -500,14 +503,15 @@ void service_note_speeds(struct service *service, const double *mean_s)
 void service_note_growth(struct service *service, bool may_grow)
 {
     if (service->may_grow && !may_grow)
-        service->elsewhere_due_ns = 0; /* serve in a later step: this step may have called service_serve() already */
+        /* workers are served in a later step, because this step may have called service_serve() already */
+        service->elsewhere_due_ns = 0;
     service->may_grow = may_grow;
     service->lease.due_ns = 0;
 }
 
 /* Is `taker` so much faster that its copy would probably finish first? Nobody knows how long the running iteration
  * still takes. If costs are heavy-tailed, it is expected to take as long again as it has taken so far. If more than one
- * iteration is left, `taker` must first repeat what `worker` has computed from the beginning of the grant to its last
+ * iteration remains, `taker` must first repeat what `worker` has computed from the beginning of the grant to its last
  * message. */
 static bool would_overtake(const struct service *service, const struct served *taker, const struct served *worker,
                            const struct grant *grant)
@@ -521,17 +525,18 @@ static bool would_overtake(const struct service *service, const struct served *t
 
 struct search {
     unsigned taker;
-    double mean_ns;    /* mean time of an iteration over all workers; 0: unknown */
-    bool may_overtake; /* nothing is left to recall, so a copy does not keep a faster worker from other work */
+    double mean_ns; /* mean time of an iteration over all workers; 0: unknown */
+    /* no work is left to recall, so a faster worker that computes a copy is not kept from other work */
+    bool may_overtake;
     struct grant *grant;
     unsigned worker;
     uint64_t end_ns;
     bool is_for_others;
 };
 
-/* Returns when the grant may be copied. If the worker has reported that its whole chunk has begun, only one iteration
- * is left. If the worker cannot be asked because another worker has the chunk too, it may compute the whole chunk
- * without sending a message. */
+/* Returns the time from which the grant may be copied. If the worker has reported that its whole chunk has begun, only
+ * one iteration remains. If the worker cannot be asked because another worker has the chunk too, it may compute the
+ * whole chunk without sending a message. */
 static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
                             const struct search *search)
 {
@@ -641,8 +646,8 @@ static uint64_t last_heard_ns(const struct served *worker, const struct grant *g
     return grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
 }
 
-/* Enters the grant into the bounds. If there are two copies, the later of their two times counts: both copies must be
- * overdue before a third one is made. */
+/* Enters the grant into the bounds. If the chunk has two copies, the later of their two times is used, because both
+ * copies must be overdue before a third one is made. */
 static void hold_grant(const struct service *service, unsigned w, const struct grant *grant, struct holding *holding)
 {
     const struct served *worker = &service->workers[w];
@@ -694,7 +699,7 @@ static uint64_t no_sooner_ns(const struct service *service, const struct holding
 }
 
 /* Searches the workers below node `i` of the tree: `width` workers from worker `first` on. None of them has a chunk
- * that is due before `due_ns`. The search includes verifications that `taker` may not compute, because
+ * that is due before `due_ns`. Verifications that `taker` may not compute are searched too, because
  * service_find_overdue() must know whether there are any. */
 static void look_below(struct service *service, unsigned i, unsigned first, unsigned width, uint64_t due_ns,
                        struct search *search)
@@ -748,7 +753,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    /* Both copies are overdue: drop the one that will probably finish later. */
+    /* Both copies are overdue, so the copy that will probably finish later is dropped. */
     if (old->copy_owner == OWNER_UNDECIDED) {
         other_copy(service, old)->copy_owner = OWNER_OTHER;
         service_note_change(service, old->other_worker);
@@ -845,8 +850,8 @@ static void fail_piece(struct service *service, const struct iterations_failed *
         service_requeue(service, &(struct range){piece->first, piece->count}, now_ns);
 }
 
-/* Leaves the failed iterations to the other worker that has a copy of the chunk. Returns false if there is no other
- * copy. Also returns false if the iterations are given up and this worker's results count. */
+/* Leaves the failed iterations to the other worker that has a copy of the chunk. Returns false if no other worker has a
+ * copy. Also returns false if the iterations are given up and the results of worker `w` count. */
 static bool leave_to_other_copy(struct service *service, unsigned w, struct grant *grant,
                                 const struct iterations_failed *piece, struct actions *actions)
 {

@@ -132,7 +132,7 @@ unsigned rope_length(const struct rope *rope)
     return size_of(rope, rope->root);
 }
 
-/* The new item is not able. So for the subtrees above it, only the sizes change. */
+/* Appends an item. The new item is not able, so only the sizes of the subtrees above it change. */
 void rope_push(struct rope *rope, unsigned item)
 {
     assert(item < rope->room && !rope_has(rope, item) && "an item is in the line once");
@@ -233,7 +233,7 @@ unsigned rope_at(const struct rope *rope, unsigned place)
     }
 }
 
-/* For one item, removing and appending it is cheaper than split() and join(). */
+/* Moves one item to the end. For one item this is cheaper than split() and join(). */
 static void turn_one(struct rope *rope)
 {
     const unsigned front = rope_pop(rope);

@@ -123,8 +123,7 @@ static void release_chunk(struct service *service, struct served *worker)
     service->count.busy -= worker->holds == 0;
 }
 
-/* For functions that are called only for rare events. The compiler keeps such a function out of the usual path of a
- * chunk. */
+/* For functions that are called only for rare events: the compiler moves them out of the usual path of a chunk. */
 #define RARELY  __attribute__((noinline, cold))
 #define TRACING __attribute__((noinline))
 
@@ -142,8 +141,8 @@ TRACING void service_trace_part(const struct service *service, enum trace_record
     trace_note(service->trace);
 }
 
-/* Ends a chunk after all its results are stored. If the iterations at its end have failed, the chunk may be empty by
- * now. */
+/* Ends a chunk after all its results are stored. The chunk may be empty by now, if the iterations at its end have
+ * failed. */
 static void commit_grant(struct service *service, unsigned w, struct grant *grant)
 {
     const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest, false};
@@ -167,8 +166,8 @@ RARELY static void commit_whole(struct service *service, const struct part *part
         commit_grant(service, part->worker, grant);
 }
 
-/* The trace says that the part of a third computation was dropped, because it has already said of the same iterations
- * that they were stored. */
+/* Records what happened to a stored part. For a part of a third computation the record is CHUNK_DROPPED, because an
+ * earlier record says that the same iterations were stored. */
 TRACING static void trace_commit(struct service *service, const struct part *part)
 {
     const bool is_third = service->verify.disputed > 0 && service_is_third(service, part);
@@ -267,8 +266,8 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
-/* If results are not collected and no other worker has the chunk, this record says that the whole chunk is stored. No
- * further record follows. */
+/* If results are not collected and no other worker has the chunk, this record says that the whole chunk is stored. In
+ * this case no other record follows. */
 TRACING static void trace_completion(const struct service *service, unsigned w, struct grant *grant,
                                      const struct request *request)
 {
@@ -359,15 +358,15 @@ static void list_completions(const struct message *message, struct completions *
     }
 }
 
-/* Is the worker's next slot occupied by a chunk whose results have not arrived? Then the worker gets no chunk now. This
- * can happen if many chunks were assigned and recalled. */
+/* Is the worker's next slot occupied by a chunk whose results have not arrived? In this case the worker gets no chunk
+ * now. This can happen if many chunks were assigned to the worker and recalled. */
 static bool lacks_slot(struct served *worker)
 {
     return worker->asks > 0 && grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0;
 }
 
-/* Completed chunks are recorded before new chunks are assigned, so that a learning technique knows of them. The worker
- * is served before its results are stored, because it may be waiting for its next chunk. */
+/* Handles a REQUEST. Completed chunks are recorded before new chunks are assigned, so that a learning technique already
+ * knows of them. The worker is served before its results are stored, because it may be waiting for its next chunk. */
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                            struct actions *actions, struct error *error)
 {
@@ -379,7 +378,8 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if ((refused = complete_chunk(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
     if (worker->gone)
-        return 1; /* The worker was declared lost but is alive. If it got chunks now, nobody would ever requeue them. */
+        /* This worker was declared lost but is alive. It gets no chunks, because they would never be requeued. */
+        return 1;
     note_load(service, w, message->request.load);
     if (service->state == SERVICE_SERVING) {
         const unsigned asks = message->request.asks;
@@ -401,11 +401,11 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if (service_take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
             return -1;
     }
-    /* While the worker was served, its leaf in the index may have been updated. It has changed since then, so it is
-     * marked as changed again. */
+    /* The worker's leaf in the index may have been updated while the worker was served. The worker has changed since
+     * then, so it is marked as changed again. */
     service_note_change(service, w);
     if (lacked_slot && !lacks_slot(worker))
-        /* Workers are served again at once, but in a later step: the ASSIGNs of this step still use `more`. */
+        /* Workers are served again at once, but in a later step, because the ASSIGNs of this step still use `more`. */
         service->elsewhere_due_ns = now_ns;
     if (service->verify.queued > 0)
         serve_verifications(service, now_ns, actions);
@@ -430,7 +430,7 @@ static int receive_result(struct service *service, unsigned w, uint64_t now_ns, 
 }
 
 /* Handles failed iterations. They follow the iterations of the chunk whose results have arrived, and they are finished
- * without a result. In a loop with dependencies the message may instead name any iterations of the chunk, which the
+ * without a result. In a loop with dependencies the message may also name other iterations of the chunk, which the
  * worker will retry. The owner calls service_serve() afterwards. */
 static int receive_iterations_failed(struct service *service, unsigned w, uint64_t now_ns,
                                      const struct iterations_failed *failure, struct actions *actions,
@@ -630,16 +630,16 @@ RARELY static bool widen(struct service *service, struct served *worker)
     return true;
 }
 
-/* Does the worker compute iterations at which workers have died? Then it gets no other chunk: if it died while it had
- * two chunks, nobody would know which one was the cause. */
+/* Does the worker compute iterations at which workers have died? Such a worker gets no other chunk. If it died while it
+ * had two chunks, nobody would know which of them was the cause. */
 RARELY static bool holds_suspects(const struct service *service, struct served *worker)
 {
     const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
     return running != NULL && service_wants_care(service, running);
 }
 
-/* May the worker get a chunk now? Not if results of GRANTS_MAX of its chunks have not arrived. Not if it has a chunk
- * that must run alone. Not if it holds a chunk while other workers have not had their first. Not if it owes an answer
+/* May the worker get a chunk now? In four cases it may not. The results of GRANTS_MAX of its chunks have not arrived.
+ * It has a chunk that must run alone. It holds a chunk while other workers have not had their first. It owes an answer
  * to a RECALL: a new chunk might end at the same iteration as a chunk of which it returns a part. */
 static bool has_slot(struct service *service, unsigned w)
 {
@@ -666,8 +666,8 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
     return true;
 }
 
-/* Assigns a range, which may contain iterations with deaths or failures. If it does, the range is requeued instead. In
- * a loop with dependencies it is assigned all the same, because the chunks must keep their order. */
+/* Assigns a range. If the range contains iterations with deaths or failures, it is requeued instead. In a loop with
+ * dependencies such a range is assigned all the same, because the chunks must keep their order. */
 RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range,
                                  enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
 {
@@ -749,7 +749,7 @@ TRACING static enum chunk_reason reason_of_pool(const struct service *service, u
                                                                 : CHUNK_REASON_OTHER;
 }
 
-/* At most this many chunks of the pool are requeued for other workers. Then this worker must wait. */
+/* If this many chunks of the pool were requeued for other workers, the present worker must wait. */
 #define TRIES_MAX 16
 
 static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
@@ -775,7 +775,7 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
     return false;
 }
 
-/* Returns the first worker of the queue. If there is an index, leaves out the first `skipped` workers. */
+/* Returns the first waiting worker. If there is an index, the first `skipped` workers of its queue are left out. */
 static inline unsigned first_waiting(const struct service *service, unsigned skipped)
 {
     return service->line.index.is_on ? rope_at(&service->line.index.line, skipped)
@@ -819,11 +819,11 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service->lease.due_ns > look_ns)
-        /* If a worker hangs with a verification, nothing but this timer may cause a step. */
+        /* this timer is needed: if a worker hangs with a verification, nothing else may cause a step */
         service->lease.due_ns = look_ns;
 }
 
-/* Returns how many workers, from position `skipped` of the queue on, wait before the next idle one. If speeds are
+/* Returns how many workers wait before the next idle worker, from position `skipped` of the queue on. If speeds are
  * known, first moves the fastest idle worker to the front. */
 static unsigned before_free(struct service *service, unsigned skipped)
 {
@@ -886,7 +886,8 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
         service_give_up_late_recalls(service, now_ns, actions);
         service_release_copies(service, now_ns);
         if (service->recall.count > 0)
-            /* Workers are served again at once, but in a later step: the ASSIGNs of this step still use `more`. */
+            /* Workers are served again at once, but in a later step, because the ASSIGNs of this step still use `more`.
+             */
             service->elsewhere_due_ns = now_ns;
         service_recall(service, now_ns, actions);
     }
@@ -900,7 +901,7 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service_recalls(service))
-        service_recall(service, now_ns, actions); /* a part of a new copy may be recalled too */
+        service_recall(service, now_ns, actions); /* part of a new copy may be recalled as well */
 }
 
 RARELY static void explain_wait(const struct service *service, const struct event *event)
@@ -915,8 +916,8 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
-/* Can only an idle worker get work now? True if all remaining work is reserved for idle workers, or if some workers
- * have not had their first chunk. */
+/* Is there work only for idle workers? This is so if all remaining work is reserved for idle workers, or if some
+ * workers have not had their first chunk. */
 static bool is_for_free_ones(const struct service *service)
 {
     if (service->count.beginners > 0 && service_recalls(service))
@@ -928,14 +929,15 @@ static bool is_for_free_ones(const struct service *service)
            (service->recall.count == 0 || service_idle(service) > 0);
 }
 
-/* The workers of the queue that got nothing in this call. */
+/* Workers of the queue that this call has passed over because they could get nothing. */
 struct passed_over {
     unsigned count;
-    /* how many of them are still at the front of the index's queue; moving them later saves changes of the tree */
+    /* number of these workers that are still at the front of the index's queue; they are moved later, all at once,
+     * because this changes the tree less often */
     unsigned in_front;
 };
 
-/* Passes over the next worker, which got nothing. If only an idle worker can get something, also passes over the
+/* Passes over the next worker, because it got nothing. If only an idle worker can get something, also passes over all
  * workers before the first idle one. */
 RARELY static void pass_over(struct service *service, struct passed_over *passed)
 {
@@ -965,8 +967,8 @@ RARELY static void count_plenty(struct service *service)
         service_index_end(service);
 }
 
-/* Returns true if no other waiting worker can get work either. Sets `*has_nothing` to true if no requeued and no
- * recalled work is left. */
+/* Returns true if the other waiting workers cannot get work either. Sets `*has_nothing` to true if there is no requeued
+ * and no recalled work. */
 RARELY static bool is_out_of_work(const struct service *service, const struct event *event, bool *has_nothing)
 {
     if (service->state == SERVICE_ENDING)
@@ -1018,7 +1020,7 @@ void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, str
     service->count.aside++;
     service->count.beginners -= worker->chunks_assigned == 0;
     if (service->verify.held > 0)
-        /* The worker that is put aside may have been the last one that could compute a verification. */
+        /* the worker that is put aside may have been the last one that could compute some verification */
         service->verify.close_due_ns = now_ns;
     service_stop_loser(service, w, actions);
 }
@@ -1057,7 +1059,7 @@ void service_stored(struct service *service, const struct event *event, struct a
     if (event->lost && !service_is_third(service, part))
         service_requeue(service, &(struct range){part->first, part->count}, event->now_ns);
     else if (event->lost)
-        ; /* another worker computes the whole part */
+        ; /* another worker is computing the whole part, so this worker's results are not needed */
     else if (event->text == NULL)
         commit(service, part);
     else

@@ -50,7 +50,7 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 #define ELSEWHERE_NS 1000000000u
 /* If work may be recalled, a worker answers at the end of an iteration. If it has been silent for too long, its grants
  * are copied. The limit of its silence is a multiple of the longest iteration so far, but at least SILENCE_MIN_NS. The
- * factor is SILENCE_FACTOR if one iteration is left, and SILENCE_FACTOR_ASKED if the worker owes an answer to a RECALL.
+ * factor is SILENCE_FACTOR if one iteration remains, and SILENCE_FACTOR_ASKED if the worker owes an answer to a RECALL.
  */
 #define SILENCE_FACTOR       2
 #define SILENCE_FACTOR_ASKED 4
@@ -63,14 +63,14 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 #define LEASE_FACTOR 10
 /* Lower limit of a lease, because other processes may occupy a worker's core for a while. */
 #define LEASE_MIN_NS 10000000000u
-/* The lease if no chunk has finished yet. Nobody then knows how long a chunk should take. */
+/* The lease if no chunk has finished yet, so that nobody knows how long a chunk should take. */
 #define LEASE_UNKNOWN_NS 60000000000u
-/* If a search for an overdue chunk could give no idle worker a copy, the next search comes after this time. */
+/* Time between two searches for overdue chunks, if the first search could give no idle worker a copy. */
 #define LEASE_LOOK_NS 5000000u
-/* How long a worker may take to leave after it could have left. After that it is declared lost: see
- * service_leave_due_ns(). */
+/* Least time that workers have for leaving after an END without `late`. A worker that has not left in time is declared
+ * lost: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
-/* Replaces LEAVE_NS after an END with `late`. As long as other workers leave, this time begins again. */
+/* Replaces LEAVE_NS after an END with `late`. The time limit starts again whenever another worker has left. */
 #define LEAVE_LATE_NS 150000000u
 
 /* Value of `record_bytes` if the results of an iteration may have any size. */
@@ -78,17 +78,18 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 
 enum copy_owner {
     OWNER_SELF,
-    OWNER_UNDECIDED, /* two workers have a copy; the results of the worker that sends some first will count */
-    OWNER_OTHER,     /* the other worker's results count; those of this worker are dropped */
-    OWNER_VERIFY,    /* this worker's results are only compared with stored results: see verify.h */
+    /* two workers have a copy of the chunk; the results of the worker that is first to send some will count */
+    OWNER_UNDECIDED,
+    OWNER_OTHER,  /* the results of the other worker count, and those of this worker are dropped */
+    OWNER_VERIFY, /* this worker's results are only compared with stored results: see verify.h */
 };
 
 struct grant {
     uint64_t first, count;
-    uint64_t received; /* number of iterations whose results were announced */
-    uint64_t stored;   /* number of iterations whose results were stored or dropped */
+    uint64_t received; /* number of iterations whose results the worker has announced */
+    uint64_t stored;   /* number of iterations whose results were stored, or were dropped */
     uint64_t since_ns;
-    uint32_t chunk; /* number of the chunk, counted for its worker; 0: the slot is empty */
+    uint32_t chunk; /* number of the chunk in the order of its worker's chunks; 0: the slot is empty */
     bool computed;
     uint8_t copy_owner;
     bool flawed : 1;
@@ -109,23 +110,23 @@ struct grant {
 enum recall_state {
     RECALL_POSSIBLE,
     RECALL_FUTILE,
-    RECALL_LATE, /* a RECALL was sent, but the service no longer waits for the answer */
+    RECALL_LATE, /* a RECALL was sent, but the answer is late and is no longer awaited */
     RECALL_SENT,
-    RECALL_OUTDATED, /* like RECALL_SENT, but the worker has been assigned more chunks since the RECALL */
+    RECALL_OUTDATED, /* a RECALL was sent and is not answered yet, and the worker has been assigned chunks since then */
 };
 
 struct served {
     unsigned holds;
-    unsigned asks; /* how many chunks the worker has requested and not been assigned yet */
+    unsigned asks; /* number of chunks that the worker has requested and that were not assigned yet */
     uint32_t chunks_assigned;
     bool present;
     bool gone;
     uint8_t recall;
-    uint8_t owed; /* how many RETURNED messages the worker must still send: see service_check() */
+    uint8_t owed; /* number of RETURNED messages that the worker must still send: see service_check() */
     bool recalled_all;
     bool shuns_verifications;
     bool is_aside; /* the worker gets no more chunks, and is not in the queue: see service_put_aside() */
-    /* two other workers agree that this worker's results are wrong, and the owner has not been told of it yet */
+    /* two other workers have agreed that this worker's results are wrong; the owner does not know it yet */
     bool is_wrong;
     bool is_revoked;
     bool is_stale;
@@ -134,15 +135,15 @@ struct served {
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns;
     uint64_t asked_ns;
-    /* The latest of three times: of the last message from the worker; of the last RECALL to it (not RECALL_ALL); of its
-     * adoption, if it had a chunk then. 0: none of these has happened. */
+    /* The latest of three times: when the last message of the worker came; when the last RECALL (except RECALL_ALL) was
+     * sent to it; when it was adopted, if it had a chunk then. 0: none of these has happened. */
     uint64_t heard_ns;
     double probe_s; /* the worker's time for a probe iteration: see service_note_speeds(); 0: unknown */
     uint64_t messages, bytes;
     struct grant *grants; /* [slots], indexed by chunk number modulo `slots`; owned if slots > GRANTS_LEAST */
     uint32_t slots;       /* a power of two, at most GRANTS_MAX */
-    /* number of chunks in this step's ASSIGN to the worker. The first of them is `answer`, the others are in
-     * service->step.more. */
+    /* number of chunks in the ASSIGN that the worker gets in this step. The first of them is in `answer`, the others
+     * are in service->step.more. */
     unsigned answers;
     struct assign answer;
 };
@@ -151,13 +152,14 @@ struct service_ops {
     /* Called if a worker waits and the pool is empty; may fill the pool. May be NULL. */
     void (*on_empty)(void *owner, unsigned worker);
     /* Called after a chunk is finished and before the worker's next request is served. A worker waits for its first
-     * chunk until all workers are probed; `feedback` does not contain this wait. NULL if the technique does not learn.
-     */
+     * chunk until all workers are probed; `feedback` does not contain this wait. The member is NULL if the technique
+     * does not learn. */
     void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
     /* Called after a part is stored. If the part has no results to store, called after it is finished. In a loop with
      * dependencies the part is a whole chunk. */
     void (*committed)(void *owner, const struct part *part);
-    /* Called if iterations have failed on the worker of rank `failure->id`. If `failure->final`, they are given up. */
+    /* Called if iterations have failed on the worker with rank `failure->id`. If `failure->final` is set, these
+     * iterations are given up. */
     void (*failed)(void *owner, const struct iterations_failed *failure);
     /* Called in a loop with dependencies if another process assigns the chunk before `neighbour->first`. The owner
      * tells that process which worker has the chunk that begins at `neighbour->first`. May be NULL if this service has
@@ -181,8 +183,8 @@ struct loss {
 
 enum service_state { SERVICE_SERVING, SERVICE_ENDING };
 
-/* What the owner gets when it requests chunks from another process. FLOWS: it gets chunks. RESTS: it gets none at
- * present. IS_DRY: it never gets any again, because all work has begun. */
+/* Result of requesting chunks from another process. FLOWS: the owner gets chunks. RESTS: it gets none at present.
+ * IS_DRY: it will never get any again, because all work has begun. */
 enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
 
 enum service_news {
@@ -202,12 +204,12 @@ struct service_config {
     unsigned workers;
     unsigned pool_capacity;
     bool absent;
-    /* bytes of results per iteration, or RECORD_VARIABLE; 0 if workers send only digests of results */
+    /* bytes of results per iteration, or RECORD_VARIABLE. 0: workers send only digests of their results. */
     uint64_t record_bytes;
     bool no_speculation;
     bool no_isolation;
-    /* An iteration may need results of earlier iterations. Then no chunk is handed out twice, and each worker is told
-     * which worker has the next chunk. */
+    /* true: an iteration may need results of earlier iterations. In this case no chunk is handed out twice, and each
+     * worker is told which worker has the next chunk. */
     bool dependent;
     uint64_t first;
     const struct service_ops *ops;
@@ -219,7 +221,8 @@ struct service_line {
     unsigned first;
     unsigned count;
     unsigned passed_over;
-    unsigned asks; /* how many chunks are requested by the workers in the queue and by those that are put aside */
+    /* number of chunks that are requested, by the workers in the queue and by those that are put aside */
+    unsigned asks;
     struct service_index index;
 };
 
@@ -257,10 +260,10 @@ struct service_recall {
     unsigned count;
     size_t capacity;
     unsigned open;
-    /* If no worker could be asked to return work: the value that `assigned` had then. Otherwise NEVER. */
+    /* If no worker could be asked to return work: the value of `assigned` at that time. Otherwise NEVER. */
     uint64_t assigned_at_futile;
     uint64_t due_ns;
-    struct copy_due *copies; /* [copies_count] a heap, whose first entry has the earliest `due_ns`; owned */
+    struct copy_due *copies; /* [copies_count] heap with the earliest `due_ns` first; owned */
     size_t copies_count, copies_capacity;
     uint64_t copies_due_ns;
     unsigned waiting_elsewhere;
@@ -284,7 +287,7 @@ struct service_losses {
 };
 
 struct service_given_up {
-    unsigned char *records; /* in the format of ITERATIONS_GIVEN_UP; owned */
+    unsigned char *records; /* list of records in the format of ITERATIONS_GIVEN_UP; owned */
     unsigned count, told;
     size_t capacity;
 };
@@ -340,12 +343,12 @@ struct service {
     struct service_order order;
     struct service_tally tally;
     struct poison_set poisons;
-    /* When to serve waiting workers again. At this time, failed iterations are no longer reserved for another worker,
-     * or a part of a copy may be recalled. If a step could not assign all the work that it had, the time is the present
-     * one or earlier. */
+    /* Time at which to serve waiting workers again. Failed iterations are then no longer reserved for another worker,
+     * or a part of a copy may be recalled. If a step could not assign all the work that it had, this time is the
+     * present one or earlier. */
     uint64_t elsewhere_due_ns;
     uint64_t failed_ns;
-    uint64_t first_assign_ns; /* when the first chunk was assigned; NEVER: none was assigned yet */
+    uint64_t first_assign_ns; /* time at which the first chunk was assigned; NEVER: none was assigned yet */
     uint64_t assigned;
     struct verify verify;
 };
@@ -353,7 +356,7 @@ struct service {
 int service_init(struct service *service, const struct service_config *config);
 void service_fini(struct service *service);
 
-/* Makes room for this many workers. If memory runs out, returns -1; the service remains usable. */
+/* Makes room for `workers` workers. If memory runs out, returns -1; the service remains usable. */
 int service_reserve(struct service *service, unsigned workers);
 
 /* Adds workers; service_reserve() has made room for them. `ranks`: the sorted ranks of all workers, borrowed; this
@@ -362,8 +365,8 @@ void service_add_workers(struct service *service, const unsigned *ranks, unsigne
 
 unsigned service_find(const struct service *service, unsigned rank);
 
-/* Returns true if no other worker may compute the work that this worker holds. The loop cannot finish without it then.
- */
+/* Returns true if no other worker may compute the work that this worker holds, so that the loop cannot finish without
+ * this worker. */
 bool service_needs(const struct service *service, unsigned rank);
 
 /* Stores the speeds of the workers. `mean_s`: [worker_count] the time of a probe iteration on each worker, in seconds;
@@ -371,8 +374,8 @@ bool service_needs(const struct service *service, unsigned rank);
  * remaining work of a slow one. */
 void service_note_speeds(struct service *service, const double *mean_s);
 
-/* Sets whether iterations may still be added to the loop. While they may, workers wait for them, and a chunk is copied
- * only after its lease. As soon as they may not, waiting workers are served. */
+/* Sets whether iterations may still be added to the loop. While they may be added, workers wait for them, and a chunk
+ * is copied only after its lease. After that, waiting workers are served at once. */
 void service_note_growth(struct service *service, bool may_grow);
 
 /* Handles a REQUEST, RESULT, RETURNED, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. Returns -1 if the message is
@@ -381,7 +384,7 @@ void service_note_growth(struct service *service, bool may_grow);
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
 
-/* Handles the result of a STEAL from worker `w`. Returns -1 if the worker had no such chunk. */
+/* Handles the result of a STEAL from worker `w`. Returns -1 if the worker had no chunk with the stolen iterations. */
 int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const struct stolen *stolen,
                    struct actions *actions, struct error *error);
 
@@ -389,13 +392,13 @@ int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const s
  * arrived, requeues it; the owner must then call service_serve(). If the disk failed, the part is never committed. */
 void service_stored(struct service *service, const struct event *event, struct actions *actions);
 
-/* Handles the loss of worker `w`. Does nothing if the worker has left before. The owner must call service_serve()
- * afterwards. */
+/* Handles the loss of worker `w`. Does nothing if the worker has left in order before. The owner must call
+ * service_serve() afterwards. */
 void service_lost(struct service *service, unsigned w, uint64_t now_ns);
 
-/* Begins to serve worker `w`. If the worker is computing a chunk already, this is `running`, and it becomes its first
- * grant; otherwise `running` is empty. If `counts` is false, the results of this chunk are dropped, and the worker is
- * told to stop it. */
+/* Begins to serve worker `w`. `running`: the chunk that the worker is computing already, or an empty range. This chunk
+ * becomes the worker's first grant. If `counts` is false, the results of this chunk are dropped, and the worker is told
+ * to stop it. */
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
                    struct actions *actions);
 
@@ -412,17 +415,17 @@ void service_poison(struct service *service, const struct poison *more);
 void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
-/* Takes a range away that another service will hand out. It is a requeued range, or a recalled range for which no
- * worker waits here. Returns false if there is none. */
+/* Takes away a range that another service will hand out. The range was requeued, or it was recalled and no worker waits
+ * for it here. Returns false if there is no such range. */
 bool service_take_away(struct service *service, struct range *range);
 
 void service_expire(struct service *service, uint64_t now_ns, struct actions *actions);
 
 /* Declares workers with overdue chunks lost. Needed if only workers of other services are idle: another service can
- * hand out a chunk only after the worker of this chunk was lost. */
+ * hand out an overdue chunk only after the worker that has it was lost. */
 void service_lose_overdue(struct service *service, uint64_t now_ns);
 
-/* Returns when service_expire() must be called; usually NEVER. */
+/* Returns the time at which service_expire() must be called; usually NEVER. */
 static inline uint64_t service_deadline(const struct service *service)
 {
     if (service->state == SERVICE_ENDING)
@@ -456,12 +459,11 @@ void service_recall_for_others(struct service *service, unsigned waiting, uint64
 
 uint64_t service_recalled_iterations(const struct service *service);
 
-/* Takes up to `most` ranges for `waiting` workers of other services. Returns how many ranges it has taken. Takes
- * recalled ranges. If there are none, takes a share of the pool or of the requeued work. */
+/* Takes up to `most` ranges for `waiting` idle workers of other services, and returns how many. Takes recalled ranges.
+ * If there are none, takes a share of the pool or of the requeued work. */
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most);
 
-/* Assigns chunks to waiting workers until there are no more chunks or no more such workers. Call it at most once per
- * step. */
+/* Assigns chunks to waiting workers until no chunks are left or no worker waits. Call it at most once per step. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
 
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
@@ -499,8 +501,8 @@ bool service_take_verified(struct service *service, struct verified *verified);
  * SERVICE_DIFFERED. If there are more such workers, the next step returns them. */
 unsigned service_take_wrong(struct service *service, const char **reason);
 
-/* In a loop with dependencies: another process has told this one that it has assigned the chunk that begins at
- * `neighbour->first`. Returns false if that contradicts what this service knows. */
+/* In a loop with dependencies: notes that another process has assigned the chunk that begins at `neighbour->first`.
+ * Returns false if this contradicts what this service knows. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
 
 /* For the journal of a loop with dependencies. Finds the lowest unfinished chunk that ends at or after `at`. Asks the
@@ -519,8 +521,8 @@ void service_check(const struct service *service);
  * results, or held back for verification. The function is slow. It cannot be used for loops with dependencies. */
 uint64_t service_open_iterations(const struct service *service);
 
-/* Describes the oldest unfinished chunk of worker `w`. `*left`: how many of its iterations have no results.
- * `*since_ns`: since when the worker has had it. Returns false if the worker has no chunk. */
+/* Describes the oldest unfinished chunk of worker `w`. `*left`: number of its iterations that have no results.
+ * `*since_ns`: time at which the worker got the chunk. Returns false if the worker has no chunk. */
 bool service_running(const struct service *service, unsigned w, struct range *chunk, uint64_t *left,
                      uint64_t *since_ns);
 

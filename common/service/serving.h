@@ -24,8 +24,8 @@ static inline void service_note_part(const struct service *service, enum trace_r
         service_trace_part(service, kind, w, chunk, &(struct range){first, count});
 }
 
-/* Adds a record to the trace: of the whole chunk in a loop with dependencies, otherwise of its iterations that have no
- * results. */
+/* Adds a record to the trace. It covers the iterations of the grant that have no results; in a loop with dependencies
+ * it covers the whole chunk. */
 static inline void service_note_rest(const struct service *service, enum trace_record_kind kind, unsigned w,
                                      const struct grant *grant)
 {
@@ -33,11 +33,11 @@ static inline void service_note_rest(const struct service *service, enum trace_r
     service_note_part(service, kind, w, grant->chunk, grant->first + told, grant->count - told);
 }
 
-/* Returns when a part of the later of two copies may be recalled. When the copy was made, the other worker had had the
- * chunk for some time; the worker of the copy may keep all of it for half of that time. The other worker may be in a
- * long iteration. After this time, a worker of the same speed has probably begun that iteration too, so it does not
- * return it. If it were asked before that, it would return the long iteration, and a third worker would begin this
- * iteration again. */
+/* Returns the time from which a part of the later of two copies may be recalled. Let t be the time for which the other
+ * worker had had the chunk when the copy was made. For half of t the worker of the copy may keep all of it. The other
+ * worker may be in a long iteration. After this time, the worker of the copy has probably begun that iteration too, and
+ * keeps it. If it were asked earlier, it would return the long iteration, and a third worker would begin this iteration
+ * again. */
 static inline uint64_t service_copy_due_ns(const struct grant *one, const struct grant *other)
 {
     const uint64_t old_ns = one->since_ns < other->since_ns ? one->since_ns : other->since_ns;
@@ -65,7 +65,7 @@ static inline void service_note_change(struct service *service, unsigned w)
     if (__builtin_expect(service->line.index.is_on, 0))
         service_index_note_stale(service, w);
 }
-/* Updates the leaves of stale workers. Must be called before the functions below. */
+/* Updates the leaves of stale workers. Must be called before the following functions. */
 void service_index_update(struct service *service);
 static inline unsigned service_index_askable(const struct service *service)
 {
@@ -91,8 +91,8 @@ static inline bool service_has_vain_recall(const struct service *service)
 }
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);
 bool service_may_be_asked(const struct service *service, unsigned w);
-/* Both fill in the bounds of worker `w` for the index. service_hold_for_recall() is for a worker that may be asked to
- * return work. service_hold_for_copy() is for a worker that holds chunks and may not be asked. */
+/* Both functions write the bounds of worker `w` for the index. service_hold_for_recall() is for a worker that may be
+ * asked to return work. service_hold_for_copy() is for a worker that holds chunks and may not be asked. */
 void service_hold_for_recall(const struct service *service, unsigned w, struct holding *holding);
 void service_hold_for_copy(const struct service *service, unsigned w, struct holding *holding);
 void service_give_up_recall(struct service *service, unsigned w);
@@ -115,49 +115,50 @@ bool service_take_third(struct service *service, const struct part *part);
 struct verification *service_next_verification(struct service *service, unsigned w);
 void service_begin_verification(struct service *service, struct verification *verification, unsigned w,
                                 struct grant *grant);
-/* Compares results of a second computation with the first. Returns true if these results are then not needed. Returns
- * false if they are from a third computation and must be stored. */
+/* Compares results of a second computation with the first. Returns true if these results are not needed after that.
+ * Returns false if they are from a third computation, so that they must be stored. */
 bool service_verify_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest);
-/* Worker `w` will not complete the verification. Its results are dropped, and another worker must compute the part.
- * `was_lost`: the worker died, hangs or failed. After VERIFY_TRIES_MAX such tries the part is not verified. */
+/* Gives up a verification that worker `w` will not complete. The results of `w` are dropped, and another worker must
+ * compute the part. `was_lost`: the worker died, hangs or failed. After VERIFY_TRIES_MAX tries with this end the part
+ * is not verified. */
 void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost);
-/* Returns when worker `w` may take over an overdue verification. If `w` may compute the part, this is `end_ns`.
- * Otherwise it is later: the time at which the worker that computes the part counts as hanging. */
+/* Returns the time from which worker `w` may take over an overdue verification. If `w` may compute the part, this is
+ * `end_ns`. Otherwise it is later: the time from which the worker that computes the part counts as hanging. */
 uint64_t service_verify_end_ns(const struct service *service, const struct grant *grant, unsigned w, uint64_t end_ns);
 void service_verify_end(struct service *service);
-/* Called if workers wait, and the only work left is verifications that these workers may not compute. Sets the time at
- * which to check whether the other workers hang. */
+/* Called if workers wait, and if they may not compute the verifications that are the only remaining work. Sets the time
+ * at which to check whether the other workers hang. */
 void service_verify_look(struct service *service, uint64_t now_ns);
-/* If no worker is left that could compute a part a second time, accepts the part without verification. Does nothing
- * before `close_due_ns`. */
+/* Accepts parts without verification if no remaining worker could compute them a second time. Does nothing before
+ * `close_due_ns`. */
 void service_verify_expire(struct service *service, uint64_t now_ns);
 
 void service_check_memory(struct service *service, int result);
-/* Requeues a range. Returns false if the whole range is given up, because it failed too often. Also returns false if
- * the service is ending or the loop has dependencies; nothing is requeued then. */
+/* Requeues a range. Returns false if the whole range is given up because it failed too often. Also returns false, and
+ * requeues nothing, if the service is ending or the loop has dependencies. */
 bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns);
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns);
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
 void service_unshare(struct service *service, const struct grant *grant);
 struct grant *service_running_grant(struct served *worker);
 /* Must a copy of the grant's remaining iterations run in a child process? It must if a worker was lost while it
- * computed them. It must also if an earlier copy is overdue too: the iterations may kill workers, and the losses may
- * not be known yet. */
+ * computed them. It must also if an earlier copy is overdue too, because the iterations may have killed both workers
+ * before their losses were noticed. */
 bool service_wants_care(const struct service *service, const struct grant *grant);
 void service_note_try(struct service *service, unsigned w, const struct iterations_failed *failure);
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
                                const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions);
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
-/* Returns when a worker's answer to a RECALL becomes late. `heard_ns`: when the worker was last heard. If it is NEVER,
- * the result is NEVER. */
+/* Returns the time at which a worker's answer to a RECALL becomes late. `heard_ns`: the time at which the worker was
+ * last heard. If `heard_ns` is NEVER, returns NEVER. */
 uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns);
-/* Finds the chunk of a worker other than `w` that has been overdue longest. Sets `*other` to the worker that has this
- * chunk. Returns NULL if no chunk is overdue. */
+/* Among the chunks of all workers except `w`, finds the one that has been overdue longest. Sets `*other` to the worker
+ * that has it. Returns NULL if no chunk is overdue. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
 void service_take_over(struct service *service, struct grant *grant, struct actions *actions);
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker, struct actions *actions);
-/* Returns true if the results must be dropped. It has then counted them as received and stored. */
+/* Returns true if the results must be dropped. In this case they were counted as received and stored. */
 bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                    const struct message *message, struct actions *actions);

@@ -16,8 +16,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* How much longer than expected a worker may take before a verification stops waiting for it. On a busy machine a
- * worker may take long. A worker of another node that is silent for this long is declared lost. */
+/* How much longer than expected a worker may take before verifications stop waiting for it. On a busy machine a worker
+ * may take long. A worker of another node that is silent for this long is declared lost anyway. */
 #define PATIENCE_NS UINT64_C(10000000000)
 
 int service_verify_init(struct service *service)
@@ -158,7 +158,7 @@ bool service_hold_back(struct service *service, const struct part *part)
     if (!is_drawn(service, part))
         return false;
     if (service->state == SERVICE_ENDING)
-        return true; /* The part does not count as done. A resumed run computes it again. */
+        return true; /* The part does not count as done, so a resumed run computes it again. */
     const bool with_care = is_deadly(service, part), can = others > 0 && !(with_care && service->no_isolation);
     struct verification *verification = can ? verify_add(service) : NULL;
     if (verification == NULL) {
@@ -187,7 +187,7 @@ static bool may_verify(const struct verification *verification, unsigned w)
     return verification->not_with != w && verification->tries < VERIFY_TRIES_MAX;
 }
 
-/* Takes the first verification that worker `w` may compute from the last queue (see struct verify). If the part must
+/* From the last queue (see struct verify), takes the first verification that worker `w` may compute. If the part must
  * run in a child process, the worker must hold no other chunk: if it died, nobody would know which chunk was the cause.
  */
 static struct verification *next_unusual(struct service *service, unsigned w)
@@ -202,8 +202,8 @@ static struct verification *next_unusual(struct service *service, unsigned w)
     return NULL;
 }
 
-/* If a worker has just returned a part to be verified, it gets no other such part while it holds chunks. Otherwise it
- * might return parts without end. */
+/* Finds the next part that a worker may verify. If the worker has just returned such a part without computing it, it
+ * gets no further one while it holds chunks. Otherwise it might return parts without end. */
 struct verification *service_next_verification(struct service *service, unsigned w)
 {
     struct verify *verify = &service->verify;
@@ -342,7 +342,7 @@ bool service_take_third(struct service *service, const struct part *part)
     if (verification == NULL)
         return false;
     if (verification->verifier != part->worker || verification->chunk != part->chunk)
-        return true; /* The part is from an earlier third computation. The worker of that computation was lost. */
+        return true; /* The part is the result of an earlier third computation, whose worker was lost. */
     verification->has_failed = part->has_failed;
     verification->sum += part->digest;
     verification->seen += part->count;
@@ -407,8 +407,8 @@ static bool is_awaited(const struct grant *grant)
     return grant->chunk != 0 && !grant->computed && grant->received < grant->count && grant->copy_owner != OWNER_OTHER;
 }
 
-/* Returns the time from which a worker that sends no message counts as hanging. A hanging worker does not count as a
- * possible verifier. Returns NEVER if the worker is idle and waits for a chunk, or if its results are expected. */
+/* Returns the time from which a worker that sends no message counts as hanging. A hanging worker is not expected to
+ * verify anything. Returns NEVER if the worker is idle and waits for a chunk, or if its results are expected. */
 static uint64_t hangs_from_ns(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -423,7 +423,8 @@ static uint64_t hangs_from_ns(const struct service *service, unsigned w)
     return due_ns < NEVER - PATIENCE_NS ? due_ns + PATIENCE_NS : NEVER;
 }
 
-/* The next check is at least LEASE_LOOK_NS from now: if a worker hangs, it will probably not continue before that. */
+/* Sets the time of the next check. It is at least LEASE_LOOK_NS from now: a worker that hangs will probably not
+ * continue earlier. */
 void service_verify_look(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
@@ -444,7 +445,7 @@ static bool is_there(const struct service *service, unsigned w, uint64_t now_ns)
 }
 
 /* Closes no more verifications than one step may report. If a worker no longer counts as a possible verifier, closes
- * the verifications that only this worker could compute: no other worker would ever request them. */
+ * the verifications that only this worker could compute, because no other worker would ever request them. */
 void service_verify_expire(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
@@ -454,8 +455,8 @@ void service_verify_expire(struct service *service, uint64_t now_ns)
     verify->close_due_ns = NEVER;
     if (service->state != SERVICE_SERVING)
         return;
-    /* Parts on their way to the disk may belong to a third computation that was given up. So nothing is closed before
-     * these parts are stored. */
+    /* Parts that are being written to disk may belong to a third computation that was given up. So nothing is closed
+     * before these parts are stored. */
     if (verify->disputed > 0 && service->parts_on_way > 0) {
         verify->close_due_ns = now_ns + LEASE_LOOK_NS;
         return;

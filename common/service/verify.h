@@ -19,19 +19,19 @@
 
 #define VERIFY_NONE UINT32_MAX
 
-/* If the worker of a second or third computation dies or hangs, the computation is tried again. After this many such
- * tries the part is not verified. */
+/* If the worker of a second or third computation dies or hangs, another worker must repeat the computation. After this
+ * many such losses the part is not verified. */
 #define VERIFY_TRIES_MAX 3
 
-/* A part of which one worker has sent results, or two workers have sent different results. Workers are named by index.
- */
+/* A part that must be computed again: one worker has sent results for it, or two workers have sent different results.
+ * Workers are named by index. */
 struct verification {
     struct range range;
     uint64_t digest[2];
     uint64_t sum;
     uint64_t seen;
     uint32_t worker[2];
-    uint32_t verifier; /* the worker that computes the part now; VERIFY_NONE if the part waits in a queue */
+    uint32_t verifier; /* the worker that computes the part at present; VERIFY_NONE: the part waits in a queue */
     uint32_t chunk;
     uint32_t not_with;
     uint32_t next;
@@ -50,14 +50,14 @@ struct mismatch {
     struct range range;
     unsigned computations;
     uint32_t worker[3];
-    /* If two of the three digests agree: index in `worker` (0 or 1) of the worker with the other digest. Otherwise -1.
-     */
+    /* index in `worker` (0 or 1) of the worker whose digest differs from the digests of both other workers; -1: there
+     * is no such worker */
     int wrong;
 };
 
 struct verify {
     bool on;
-    struct verification *list; /* [count] entries, owned; `unused`: index of the first unused entry */
+    struct verification *list; /* [count] owned; `unused` is the index of the first entry that is not used */
     uint32_t count, unused;
     size_t capacity;
     /* [workers + 1] owned. Queue w has the parts that worker w was the first to compute. The last queue has three kinds

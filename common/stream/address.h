@@ -15,7 +15,7 @@ struct stream_address {
     struct address port;
 };
 
-/* Parses unix:PATH, /PATH, or HOST:PORT ("tcp:" before it is optional, IPv6 is in brackets). Does not resolve names. */
+/* Parses unix:PATH, /PATH, HOST:PORT or tcp:HOST:PORT. An IPv6 host must be in brackets. Does not resolve names. */
 int stream_address_parse(struct stream_address *address, const char *text, struct error *error);
 
 bool stream_address_is_tcp(const struct stream_address *address);

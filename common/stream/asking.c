@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that query munge: see asking.h. The caller and the thread share the struct; whichever of them releases it
- * last frees it. The thread stores the answer and then writes to the eventfd. The caller reads the eventfd and then the
- * answer. */
+/* Threads that query munge: see asking.h. The caller and the thread share the struct; the last one to release it frees
+ * it. The thread stores the answer and then writes to the eventfd. The caller reads the eventfd and then the answer. */
 #include "common/stream/asking.h"
 
 #include <pthread.h>
@@ -44,7 +43,7 @@ static void *run_asking(void *context)
     asking->result = asking->makes ? credential_make(asking->key, asking->text, &asking->error)
                                    : credential_open(asking->text, asking->key, &asking->error);
     const ssize_t written = write(asking->over, &one, sizeof one);
-    (void)written; /* writing to a new eventfd cannot fail */
+    (void)written; /* this cannot fail, because the eventfd is new */
     leave_asking(asking);
     atomic_fetch_sub(&askings, 1);
     return NULL;

@@ -6,8 +6,8 @@
 #include "common/stream/credential.h"
 #include "common/util/error.h"
 
-/* Limit of unanswered queries per process. A query that the caller has freed counts until it is answered. Beyond the
- * limit, queries are refused. */
+/* Limit of queries per process that are not answered yet. A query that the caller has freed counts until it is
+ * answered. If the limit is reached, a new query is refused. */
 #define ASKINGS_MAX 128
 
 struct asking;

@@ -42,7 +42,8 @@ int channel_handshake(struct channel *channel, struct error *error)
         result = tls_handshake(channel->tls, error);
     const bool is_refused = greeting != NULL && greeting->refusal.text[0] != '\0';
     if (is_refused && !greeting->brings && result == CHANNEL_BROKEN)
-        /* TLS may report only a broken connection, although the reason is that this end has refused the credential */
+        /* TLS may only report that the connection is broken, although this end has refused the credential and so has
+         * broken it */
         result = CHANNEL_FAILED;
     if (is_refused && result == CHANNEL_FAILED)
         *error = greeting->refusal;

@@ -25,10 +25,10 @@ struct channel {
     const struct stream_world_ops *ops;
     int fd;
     struct tls_session *tls;
-    struct greeting *greeting; /* owned; NULL if there is no greeting, and after the handshake */
+    struct greeting *greeting; /* owned; NULL if there is no greeting, and after the end of the handshake */
 };
 
-/* Takes over the socket. Uses TLS unless `tls` is NULL. Returns -1 if memory runs out; then the caller still owns the
+/* Takes over the socket. Uses TLS unless `tls` is NULL. If memory runs out, returns -1, and the caller still owns the
  * socket. */
 int channel_init(struct channel *channel, const struct stream_world_ops *ops, int fd, struct tls *tls);
 void channel_fini(struct channel *channel);
@@ -48,10 +48,10 @@ ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_
 
 int channel_flush(struct channel *channel);
 
-/* Returns whether the last channel_read() received bytes from the socket. It may have received bytes without returning
- * any. */
+/* Returns whether the last channel_read() has received bytes from the socket. This may be true even if that call has
+ * returned no bytes. */
 bool channel_has_heard(const struct channel *channel);
 
-/* Returns whether channel_read() would return bytes that are already in its buffers. For such bytes the socket may not
- * become readable. */
+/* Returns whether channel_read() would return bytes that are already in its buffers. If there are such bytes, the
+ * socket need not become readable. */
 bool channel_has_more(const struct channel *channel);

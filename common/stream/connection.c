@@ -54,8 +54,8 @@ void connection_close(struct connection *connection)
         connection_free(connection);
 }
 
-/* Delays connection_free() while a function of this file runs. Returns true if a caller of that function has already
- * delayed it. */
+/* Delays connection_free() while a function of this file runs. Returns true if a caller of that function delays it
+ * already. */
 static bool begin_work(struct connection *connection)
 {
     const bool was_busy = connection->is_busy;
@@ -304,7 +304,7 @@ static void on_writable(void *context)
     else if (connection->state == CONNECTION_OPEN)
         pump(connection);
     if (connection->state == CONNECTION_OPEN && connection->channel.tls != NULL && !connection->is_paused)
-        read_all(connection); /* the last read may have stopped because TLS had to write first */
+        read_all(connection); /* the last read may have stopped because TLS had to write before it could read */
     end_work(connection, was_busy);
 }
 
@@ -351,7 +351,7 @@ struct connection *connection_new(struct stream_world *world, int fd, bool is_tc
         return NULL;
     }
     ops->prepare(fd, is_tcp, connection->name);
-    /* Without TLS the connection could be opened at once, but no callback may run before this function has returned. */
+    /* Without TLS the connection could be opened at once. But this function must return before any callback runs. */
     wait_to_write(connection, true);
     if (!is_connecting)
         watch_on(connection, connection->readable);

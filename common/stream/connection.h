@@ -20,16 +20,16 @@ struct stream_world;
 enum connection_verdict {
     FRAME_IS_GOOD,
     FRAME_IS_BAD,
-    FRAME_IS_NOT_TAKEN, /* out of memory: the connection ends as if it were broken */
+    FRAME_IS_NOT_TAKEN, /* memory has run out, so the connection ends as if it were broken */
 };
 
 struct connection_user {
     void (*opened)(struct connection *connection, void *context);
-    /* May close the connection. */
+    /* The callback may close the connection. */
     enum connection_verdict (*receive)(struct connection *connection, void *context, const struct frame_head *head,
                                        const unsigned char *body, struct error *error);
-    /* Called when the connection is over; this callback must close it. If the peer has violated the protocol, `why`
-     * says how. If the connection broke, `why` is NULL. */
+    /* Called when the connection is over. The callback must close the connection. If the peer has violated the
+     * protocol, `why` says how. If the connection broke, `why` is NULL. */
     void (*ended)(struct connection *connection, void *context, const char *why);
 };
 
@@ -42,8 +42,7 @@ struct connection {
     const struct connection_user *user;
     void *context;
     struct stream_watch *readable, *writable;
-    /* The handshake may wait for another descriptor than the socket; this watches that descriptor. Owned; may be
-     * NULL. */
+    /* Watches another descriptor than the socket if the handshake waits for it. Owned; may be NULL. */
     struct stream_watch *awaited;
     bool is_busy;
     bool is_paused;
@@ -51,9 +50,11 @@ struct connection {
     unsigned char *input;
     size_t input_begin, input_end, input_capacity;
     struct fifo output;
-    struct session *session; /* its frames are written after `output`; borrowed; NULL if there is no session yet */
+    /* the session whose frames are written after `output`; borrowed; NULL: there is no session yet */
+    struct session *session;
     uint64_t heard_ns, sent_ns;
-    uint64_t number; /* position in the order of accepted connections, from 1; 0: this end has opened the connection */
+    /* number of the connection, counted from 1 in the order of acceptance; 0: this end has opened the connection */
+    uint64_t number;
     int refusal;
     char name[ENDPOINT_NAME_MAX];
 };
@@ -69,11 +70,11 @@ void connection_give(struct connection *connection, const struct connection_user
 int connection_widen(struct connection *connection, size_t body_bytes);
 
 /* Sends a frame that belongs to no session. If the connection has a session, all frames of the session must have been
- * written. Returns -1 if memory runs out. The connection may have ended when this function returns. This is also true
+ * written. Returns -1 if memory runs out. When this function returns, the connection may have ended. The same is true
  * for the functions below. */
 int connection_send(struct connection *connection, enum frame_type type, const unsigned char *body, size_t size);
 
-/* Sends an acknowledgement, unless a frame that is waiting for output will carry the acknowledgement. */
+/* Sends an acknowledgement. Does nothing if a frame that waits for output will acknowledge the input. */
 void connection_beat(struct connection *connection);
 
 void connection_pump(struct connection *connection);

@@ -11,7 +11,7 @@
 
 struct endpoint_file {
     dev_t device;
-    ino_t inode; /* 0: the socket has no file */
+    ino_t inode; /* inode of the socket's file; 0: the socket has no file */
 };
 
 /* Opens a socket that listens without blocking, and sets the actual port in `address`. Returns the socket, which the
@@ -28,7 +28,7 @@ struct endpoint_target {
     unsigned count, next;
 };
 
-/* Resolves the address, which may take long. */
+/* Resolves the address. This may take long. */
 int endpoint_resolve(struct endpoint_target *target, const struct stream_address *address, struct error *error);
 
 /* Begins to connect to the next address of the target. Returns a socket, which the caller owns, or -1 with errno. The

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FIFO_LEAST 4096
-/* An empty block larger than this is freed. */
+/* If a block is empty and larger than this, it is freed. */
 #define FIFO_KEPT (4u << 20)
 
 void fifo_init(struct fifo *fifo)

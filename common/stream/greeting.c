@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Greetings: see greeting.h. Reads no byte beyond the greeting, because the rest is for OpenSSL. */
+/* Greetings: see greeting.h. No byte after the greeting is read here, because these bytes are for OpenSSL. */
 #include "common/stream/greeting.h"
 
 #include "common/stream/channel.h"

@@ -17,11 +17,12 @@
 struct stream_world_ops;
 
 struct greeting {
-    bool brings; /* this end connects and sends the greeting; false: this end receives a greeting */
+    /* true: this end has opened the connection and sends the greeting; false: this end receives a greeting */
+    bool brings;
     bool is_over;
     bool has_key;
     unsigned char key[STREAM_KEY_BYTES];
-    struct error refusal; /* error that is reported if TLS fails; empty: a general error is reported */
+    struct error refusal; /* error to report if TLS fails; empty: a general error is reported */
     struct asking *asking;
     size_t done, size;
     unsigned char bytes[FRAME_GREETING_BYTES + CREDENTIAL_MAX + 1];

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define NS_PER_MS 1000000
-/* The peer counts as silent after this many beats have failed to arrive. */
+/* The peer counts as silent if it has sent nothing for this many beats. */
 #define BEATS_OF_SILENCE 4
 
 static struct peer *joined_peer(const struct streams *streams)
@@ -72,7 +72,7 @@ static void send_hello(struct connection *connection, void *context)
         memcpy(hello.token, peer->token, sizeof hello.token);
         hello.received = peer->session.received;
     } else
-        joiner->deadline_ns = STREAM_NEVER; /* from now on `until_ns` is the only deadline for the answer */
+        joiner->deadline_ns = STREAM_NEVER; /* from this point on, `until_ns` is the only time limit for the answer */
     frame_hello_encode(&hello, body);
     joiner->beaten_ns = streams_now(streams);
     streams_wake(streams, joiner->beaten_ns + streams->times.beat_ns);
@@ -219,7 +219,7 @@ void joiner_lost(struct streams *streams)
         try_later(streams);
 }
 
-/* Sends BEATs while a new pod waits for the answer to its HELLO. Returns when the next BEAT is due. A returning pod
+/* Sends BEATs while a new pod waits for the answer to its HELLO. Returns the time of the next BEAT. A returning pod
  * sends no BEATs, because it gets its answer in the next turn of the set's event base. Besides, a BEAT without a
  * session acknowledges no frames. From a returning pod, which has received frames, such a BEAT would violate the
  * protocol. */

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define NS_PER_MS 1000000
-/* If the process has run out of descriptors, no connections are accepted for this time. */
+/* How long no connections are accepted after the process has run out of descriptors. */
 #define LISTEN_AGAIN_NS UINT64_C(1000000000)
 
 static struct stranger *stranger_new(struct streams *streams)
@@ -93,8 +93,8 @@ static struct peer *find_by_token(const struct streams *streams, const unsigned 
     return NULL;
 }
 
-/* Returns whether the HELLO is out of date because the peer has returned by a newer connection in the meantime. A peer
- * makes one attempt at a time, so only its newest attempt counts. */
+/* Returns whether the HELLO is out of date, because the peer has returned by a newer connection meanwhile. A peer makes
+ * one attempt at a time, so only the newest attempt counts. */
 static bool is_out_of_date(const struct peer *peer, const struct connection *connection,
                            const struct frame_hello *hello)
 {

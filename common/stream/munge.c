@@ -35,7 +35,7 @@ static munge_ctx_t new_context(struct error *error)
     return NULL;
 }
 
-/* Sets an error that also names what can be used in place of munge: the file `pods` of the set (its ticket). */
+/* Sets an error. The error also says that the file `pods` of the set (its ticket) can be used instead of munge. */
 static int refuse_to_make(munge_err_t reason, munge_ctx_t context, struct error *error)
 {
     struct error why;
@@ -87,7 +87,7 @@ int credential_open(const char *text, unsigned char key[STREAM_KEY_BYTES], struc
     gid_t group;
     if (context == NULL)
         return -1;
-    /* munge returns the payload even if the credential was already used or has expired */
+    /* munge_decode() returns the payload even if the credential was already used or has expired */
     const munge_err_t reason = munge_decode(text, context, &bytes, &size, &user, &group);
     const struct credential_payload *payload = bytes;
     if (reason != EMUNGE_SUCCESS)

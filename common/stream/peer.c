@@ -135,8 +135,8 @@ static void end_peers_connection(struct connection *connection, void *context, c
         return;
     }
     const uint64_t now = streams_now(streams);
-    /* The peer gets the full grace time in two cases: it was silent, or it may have closed the connection because this
-     * end was stopped. Otherwise it gets the shorter time for a closed connection. */
+    /* Two cases get the full grace time: the peer was silent, or it may have closed the connection because this end was
+     * stopped. Otherwise the shorter time for a closed connection is used. */
     const bool has_patience = peer->is_silent || streams_have_stood(streams, now);
     peer->gone_ns = now + (has_patience ? streams->setup.grace_ns : streams->setup.closed_ns);
     peer->is_silent = false;
@@ -220,7 +220,7 @@ static uint64_t keep_alive(struct peer *peer, uint64_t now)
     struct connection *connection = peer->connection;
     if (connection->is_paused)
         connection->heard_ns = now;
-    /* input may be waiting unread, because other peers were served first */
+    /* the input of this connection may not have been read, because other peers were served first */
     if (now >= connection->heard_ns + times->silence_ns) {
         connection_look(connection);
         if (peer->connection != connection)
@@ -246,7 +246,7 @@ void peer_wait_longer(struct peer *peer, uint64_t now, uint64_t stood_ns)
 {
     if (peer->connection != NULL)
         peer->connection->heard_ns = earlier_ns(peer->connection->heard_ns + stood_ns, now);
-    else if (peer->state != PEER_IS_GONE) /* the peer could not reconnect while this end was stopped */
+    else if (peer->state != PEER_IS_GONE) /* while this end was stopped, the peer could not reconnect */
         peer->gone_ns = later_ns(peer->gone_ns, now + peer->streams->setup.closed_ns);
 }
 
@@ -256,7 +256,8 @@ uint64_t peer_tick(struct peer *peer, uint64_t now)
         return STREAM_NEVER;
     if (peer->connection != NULL)
         return keep_alive(peer, now);
-    /* even before `gone_ns` this function must run regularly, to detect whether this end was stopped */
+    /* even before `gone_ns` this function must be called regularly, because otherwise it could not detect that this end
+     * was stopped */
     if (now < peer->gone_ns)
         return earlier_ns(peer->gone_ns, now + peer->streams->times.beat_ns);
     peer_end(peer, true, STREAM_LOST);

@@ -19,12 +19,12 @@ struct tls;
 
 #define STRANGERS_MAX    64
 #define STREAM_PEERS_MAX (1u << 16)
-/* If more bytes than this wait for streams_poll(), no more input is read. */
+/* If more bytes than this wait for streams_poll(), no further input is read. */
 #define INBOX_MAX ((size_t)4 << 20)
 
 struct stream_times {
-    uint64_t beat_ns;    /* a BEAT is sent if nothing else was sent for this time */
-    uint64_t silence_ns; /* a connection counts as broken if nothing was received for this time */
+    uint64_t beat_ns;    /* if nothing else was sent for this time, a BEAT is sent */
+    uint64_t silence_ns; /* if nothing was received for this time, the connection counts as broken */
     uint64_t hello_ns;
 };
 
@@ -33,7 +33,7 @@ struct stream_times {
 #define STREAM_HELLO_NS   UINT64_C(3000000000)
 /* Time limits for attempts to reconnect. The first attempt may take STREAM_RETURN_NS. Each further attempt may take
  * twice as long as the attempt before, but at most STREAM_RETURN_MOST_NS. After a connection was closed, the other end
- * waits for STREAM_CLOSED_NS. STREAM_RETURN_NS is a quarter of that time, so that a second attempt begins in time. */
+ * waits for STREAM_CLOSED_NS. STREAM_RETURN_NS is a quarter of this time, so that a second attempt begins within it. */
 #define STREAM_RETURN_NS      (STREAM_CLOSED_NS / 4)
 #define STREAM_RETURN_MOST_NS STREAM_HELLO_NS
 #define STREAM_RETRY_LEAST_NS UINT64_C(50000000)
@@ -57,11 +57,11 @@ struct peer {
     struct session session;
     struct connection *connection; /* owned; NULL: the connection is broken */
     uint64_t newest;
-    uint64_t gone_ns; /* end of the grace time, if the connection is broken */
+    uint64_t gone_ns; /* end of the grace time, if the connection is broken; the peer then counts as lost */
     uint64_t beaten_ns;
     bool is_silent;
-    /* How many messages and data of this peer wait for streams_poll(). If `is_due`, the event `due` follows after
-     * these. */
+    /* Number of messages and data of this peer that wait for streams_poll(). If `is_due` is set, the event `due` is
+     * returned after them. */
     size_t kept;
     bool is_due;
     enum stream_event_type due;
@@ -72,7 +72,7 @@ struct peer {
     bool is_dropped;
 };
 
-/* A connection without a HELLO, or a refused connection that still has some time to read the reason. */
+/* A connection that has sent no HELLO, or a refused connection that may still read the reason of its refusal. */
 struct stranger {
     struct stranger *next, **link;
     struct streams *streams;
@@ -100,7 +100,7 @@ struct joiner {
     struct stream_lineup lineup;
     struct connection *connection;
     uint64_t deadline_ns;
-    uint64_t retry_ns; /* when the next attempt to connect begins; STREAM_NEVER: no attempt is planned */
+    uint64_t retry_ns; /* time at which the next attempt to connect begins; STREAM_NEVER: no attempt is planned */
     uint64_t backoff_ns;
     uint64_t return_ns;
     uint64_t beaten_ns;
@@ -126,7 +126,7 @@ struct streams {
     size_t peer_count, peer_capacity;
     unsigned next_number;
     size_t gone;
-    size_t due; /* number of peers whose next event is `due`: none of their messages waits for streams_poll() */
+    size_t due; /* number of peers whose next event is `due`, because none of their messages waits for streams_poll() */
     struct fifo inbox;
     struct fifo polled;
     size_t polled_bytes;
@@ -136,11 +136,12 @@ struct streams {
     struct joiner *joiner;
     struct stream_watch *timer;
     uint64_t wakes_ns;
-    uint64_t due_ns; /* `wakes_ns` or, if later, the time at which `wakes_ns` was set */
+    uint64_t due_ns; /* the later one of two times: `wakes_ns`, and the time at which `wakes_ns` was set */
     uint64_t stood_ns;
-    uint64_t warned_ns; /* time of the last warning about a stranger; `unwarned` counts strangers since then */
+    /* time of the last warning about a stranger; `unwarned` is the number of strangers since that warning */
+    uint64_t warned_ns;
     unsigned unwarned;
-    uint64_t listens_ns; /* when connections are accepted again; 0: they are accepted now */
+    uint64_t listens_ns; /* time at which connections are accepted again; 0: they are accepted now */
 };
 
 struct streams *streams_new(const struct streams_setup *setup, struct error *error);
@@ -149,7 +150,7 @@ uint64_t streams_now(const struct streams *streams);
 
 void streams_wake(struct streams *streams, uint64_t at_ns);
 
-/* Returns whether this end was not running until now, because the machine was suspended or very busy. */
+/* Returns whether this end has not run for some time until now, because the machine was suspended or very busy. */
 bool streams_have_stood(const struct streams *streams, uint64_t now);
 
 int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_type type, const unsigned char *bytes,
@@ -169,7 +170,7 @@ void peer_take(struct peer *peer, struct connection *connection);
 /* Takes over the connection over which the peer will get a WELCOME. Call it before peer_go_on(). */
 void peer_greet(struct peer *peer, struct connection *connection);
 
-/* Starts or resumes the session on the connection that was passed to peer_greet(). `received` as in
+/* Starts or resumes the session on the connection that was passed to peer_greet(). `received` is the same as for
  * session_can_resume(). */
 void peer_go_on(struct peer *peer, struct connection *connection, uint64_t received);
 
@@ -188,8 +189,8 @@ void stranger_refuse(struct streams *streams, struct connection *connection, con
 
 uint64_t listeners_tick(struct streams *streams, uint64_t now);
 
-/* The steps of streams_join(): call joiner_begin(), turn the event base while joiner_waits(), then call
- * joiner_end(). */
+/* The steps of streams_join(). It calls joiner_begin(), runs the event base while joiner_waits() returns true, and then
+ * calls joiner_end(). */
 struct streams *joiner_begin(const struct streams_setup *setup, const struct stream_address *address,
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct error *error);
 bool joiner_waits(const struct streams *streams);

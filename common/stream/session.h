@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* If more input than this is unacknowledged, an acknowledgement is sent at once. Less input is acknowledged with the
- * next output. */
+/* If this many bytes of input are unacknowledged, an acknowledgement is sent at once. Otherwise input is acknowledged
+ * with the next output. */
 #define SESSION_ACK_BYTES (64u << 10)
 #define SESSION_KEPT_MAX  ((size_t)1 << 30)
 
@@ -24,11 +24,11 @@ struct session {
     struct fifo kept;
     uint64_t acknowledged;
     uint64_t written; /* number of frames that were written completely, on this or an earlier connection */
-    /* Number of frames that were written completely on this connection or need not be written on it. The peer cannot
-     * acknowledge more frames. */
+    /* Number of frames that were completely written on this connection, or that it need not write because the peer has
+     * received them. The peer cannot acknowledge more frames. */
     uint64_t whole;
     size_t written_to;   /* how many bytes of `kept` this connection has written */
-    size_t unbegun_from; /* offset in `kept` of the first frame of which nothing was written */
+    size_t unbegun_from; /* offset in `kept` of the first frame that was not begun on this connection */
     uint64_t received;
     size_t untold_bytes;
 };
@@ -56,7 +56,7 @@ void session_received(struct session *session, size_t size);
 
 bool session_owes(const struct session *session);
 
-/* Drops acknowledged frames. Returns -1 if the peer acknowledges frames that were not written. */
+/* Drops frames that the peer has acknowledged. Returns -1 if the peer acknowledges frames that were not written. */
 int session_acknowledge(struct session *session, uint32_t received);
 
 bool session_can_resume(const struct session *session, uint64_t received);
@@ -64,6 +64,6 @@ bool session_can_resume(const struct session *session, uint64_t received);
 /* Resumes the session on a new connection. `received`: how many frames the peer has received. */
 void session_resume(struct session *session, uint64_t received);
 
-/* The returned numbers of bytes include those of frame heads. */
+/* The numbers of bytes that these functions return include the heads of frames. */
 size_t session_unacknowledged(const struct session *session);
 size_t session_unwritten(const struct session *session);

@@ -25,14 +25,15 @@ struct streams;
 #define STREAM_WORDS_MAX 65536
 #define STREAM_DATA_MAX  65528
 
-/* Default grace times between a set and its pods, at both ends: see struct streams_setup. */
+/* Default grace times, which a set and its pods use at both ends: see struct streams_setup. */
 #define STREAM_GRACE_NS  UINT64_C(10000000000)
 #define STREAM_CLOSED_NS UINT64_C(2000000000)
 
 struct stream_lineup {
     uint32_t workers; /* 1 to 2^20 */
     uint32_t cores;
-    char name[STREAM_NAME_MAX]; /* name of the pod's node up to the first dot; one or more graphic ASCII characters */
+    /* name of the pod's node up to the first dot; not empty; graphic ASCII characters only */
+    char name[STREAM_NAME_MAX];
 };
 
 struct stream_welcome {
@@ -43,32 +44,32 @@ struct stream_welcome {
 };
 
 enum stream_event_type {
-    STREAM_JOINS, /* a pod wants to join; answer with streams_welcome() or streams_refuse(), now or later */
+    STREAM_JOINS, /* a pod wants to join; the user must call streams_welcome() or streams_refuse(), at once or later */
     STREAM_MESSAGE,
-    STREAM_DATA, /* at the listening end: data that belong to an earlier message */
-    STREAM_LEFT, /* a peer has left in order: no further messages in either direction */
-    /* A peer is lost: it has not returned within the grace time, has violated the protocol, or has left before it got
-     * an answer. No message follows in either direction. A peer is never reported as lost after streams_part(). */
+    STREAM_DATA, /* data that belong to an earlier message; only at the listening end */
+    STREAM_LEFT, /* a peer has left in order; no further messages are sent in either direction */
+    /* A peer is lost: it has not returned within the grace time, or has violated the protocol, or has left before it
+     * got an answer. No message follows in either direction. After streams_part() a peer is never reported as lost. */
     STREAM_LOST,
 };
 
 struct stream_event {
     enum stream_event_type type;
     unsigned peer;
-    const unsigned char *bytes; /* content of a MESSAGE or DATA; valid until the next call */
+    const unsigned char *bytes; /* content of a MESSAGE or DATA; valid until the next call of streams_poll() */
     size_t size;
     struct stream_lineup lineup;
 };
 
 struct streams_setup {
     struct event_base *base;
-    /* borrowed, like `base`; NULL: the real world. Tests use simulated worlds: see world.h */
+    /* Borrowed, like `base`. NULL: the real world, with libevent. Tests use simulated worlds: see world.h. */
     struct stream_world *world;
     /* [STREAM_KEY_BYTES] the pre-shared key; may be NULL. Without it, streams_listen() accepts no TCP ports, and a pod
      * joins at a TCP port with a munge credential. */
     const unsigned char *key;
     uint64_t grace_ns;
-    /* grace time if the peer has closed the connection, for example because its process has ended */
+    /* grace time that is used if the peer has closed the connection, for example because its process has ended */
     uint64_t closed_ns;
     void (*warn)(void *context, const char *line); /* gets a line about each refused stranger; may be NULL */
     void *context;
@@ -97,8 +98,8 @@ bool streams_poll(struct streams *streams, struct stream_event *event);
  * there are many peers, so the caller must still run the base from time to time. */
 void streams_look(struct streams *streams);
 
-/* Answer a pod that wants to join. The welcome is copied. The line of a refusal is shown to the pod's user. If memory
- * runs out, streams_welcome() returns -1 and the pod is refused. */
+/* These functions answer a pod that wants to join. The welcome is copied. The line of a refusal is shown to the pod's
+ * user. If memory runs out, streams_welcome() returns -1 and the pod is refused. */
 int streams_welcome(struct streams *streams, unsigned peer, const struct stream_welcome *welcome);
 void streams_refuse(struct streams *streams, unsigned peer, const char *line);
 
@@ -110,7 +111,7 @@ int streams_send(struct streams *streams, unsigned peer, const unsigned char *by
  * in the order in which they were sent. */
 int streams_send_data(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
-/* streams_gather() holds back output until streams_flush(), to save system calls. */
+/* After streams_gather(), output is held back until streams_flush(). This saves system calls. */
 void streams_gather(struct streams *streams);
 void streams_flush(struct streams *streams);
 
@@ -120,8 +121,8 @@ void streams_flush(struct streams *streams);
 size_t streams_unsent(const struct streams *streams, unsigned peer);
 
 /* Returns whether data may be sent. This is true if little output waits for the socket, and at most
- * STREAM_UNACKNOWLEDGED_MAX bytes are unacknowledged. Then the data stay in the cache, and neither end needs much
- * memory. */
+ * STREAM_UNACKNOWLEDGED_MAX bytes are unacknowledged. These limits keep the data in the cache, and neither end needs
+ * much memory. */
 #define STREAM_UNACKNOWLEDGED_MAX ((size_t)8 << 20)
 bool streams_has_room(const struct streams *streams, unsigned peer);
 
@@ -129,13 +130,13 @@ bool streams_has_room(const struct streams *streams, unsigned peer);
  * grace time ends. */
 bool streams_is_open(const struct streams *streams, unsigned peer);
 
-/* Tells the peer that this end leaves, after all output to the peer. Messages of the peer are still returned, but its
- * loss is no longer reported. The connection is closed when the peer has acknowledged all output. */
+/* Tells the peer that this end will leave after it has sent all output. Messages of the peer are still returned, but
+ * its loss is no longer reported. The connection is closed when the peer has acknowledged all output. */
 void streams_part(struct streams *streams, unsigned peer);
 
 void streams_drop(struct streams *streams, unsigned peer);
 
-/* Returns whether each peer has acknowledged all output or has ended. */
+/* Returns whether every peer has acknowledged all output or has ended. */
 bool streams_are_flushed(const struct streams *streams);
 
 /* Closes everything and removes Unix sockets. The peers see a broken connection. NULL is allowed. */

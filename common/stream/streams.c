@@ -20,7 +20,7 @@
 #include <sys/random.h>
 
 #define NS_PER_MS 1000000
-/* Longer than any run, but so small that sums of two such times do not overflow. */
+/* Longer than any run. The sum of two such times does not overflow. */
 #define LONGEST_NS    (UINT64_C(1) << 62)
 #define WARN_EVERY_NS UINT64_C(200000000)
 
@@ -243,7 +243,7 @@ static bool poll_peer(struct streams *streams, struct stream_event *event)
     return true;
 }
 
-/* Events of peers come before messages, because messages may arrive without end. */
+/* Events of peers are returned before messages, because the messages may never end. */
 bool streams_poll(struct streams *streams, struct stream_event *event)
 {
     const struct peer *peer;
@@ -398,7 +398,7 @@ size_t streams_unsent(const struct streams *streams, unsigned number)
     return peer != NULL ? session_unacknowledged(&peer->session) : 0;
 }
 
-/* If more output than this waits for the socket, there is no room for data. */
+/* If more bytes of output than this wait for the socket, no data are accepted. */
 #define UNWRITTEN_MAX ((size_t)256 << 10)
 
 bool streams_has_room(const struct streams *streams, unsigned number)

@@ -12,16 +12,17 @@
 
 #define TICKET_NAME          "pods"
 #define TICKET_SOCKET_ENDING ".socket"
-/* Longest ticket path that leaves room to append TICKET_SOCKET_ENDING. */
+/* Maximum length of the path of a ticket. TICKET_SOCKET_ENDING can be appended to such a path. */
 #define TICKET_PATH_LENGTH_MAX (STREAM_PATH_MAX - sizeof TICKET_SOCKET_ENDING)
 
 #define TICKET_ADDRESSES_MAX 16
 #define TICKET_MACHINE_MAX   65
 
 struct ticket {
-    struct stream_address addresses[TICKET_ADDRESSES_MAX]; /* [count] in the order in which they are tried */
+    /* [count] the addresses, in the order in which they are tried */
+    struct stream_address addresses[TICKET_ADDRESSES_MAX];
     size_t count;
-    char machine[TICKET_MACHINE_MAX]; /* machine that has the Unix sockets; empty: any machine */
+    char machine[TICKET_MACHINE_MAX]; /* machine on which the Unix sockets are; empty: they may be on any machine */
     unsigned char key[STREAM_KEY_BYTES];
 };
 

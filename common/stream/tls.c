@@ -28,7 +28,7 @@
 #define CIPHER_NAME  "TLS_AES_128_GCM_SHA256"
 /* Size of one receive. The received bytes and the decrypted bytes together fit in a core's cache. */
 #define TLS_INPUT_BYTES ((size_t)128 << 10)
-/* After this many plain bytes were encrypted, their records are sent with one call. */
+/* Records are sent with one call after they contain this many plain bytes. */
 #define TLS_OUTPUT_BYTES ((size_t)256 << 10)
 
 struct tls {
@@ -40,7 +40,8 @@ struct tls {
 
 struct tls_session {
     SSL *ssl;
-    SSL_SESSION *key; /* key of this connection only; owned; NULL: the connection uses only the key of `struct tls` */
+    /* key of this connection; owned; NULL: the connection has no key of its own and uses only that of `struct tls` */
+    SSL_SESSION *key;
     const struct stream_world_ops *ops;
     int fd;
     struct fifo output;
@@ -51,7 +52,7 @@ struct tls_session {
     bool has_more;
 };
 
-static const unsigned char cipher_id[2] = {0x13, 0x01}; /* CIPHER_NAME, RFC 8446, B.4 */
+static const unsigned char cipher_id[2] = {0x13, 0x01}; /* code of CIPHER_NAME, from RFC 8446, B.4 */
 
 static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
 {
@@ -68,8 +69,8 @@ static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
     return NULL;
 }
 
-/* At the listening end, OpenSSL calls this to find the key whose name the peer has sent. Finds no key for an unknown
- * name. */
+/* OpenSSL calls this at the listening end to find the key whose name the peer has sent. Finds no key if the name is
+ * unknown. */
 static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **found)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -344,7 +345,7 @@ ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_
         SSL_write(session->ssl, bytes, size_for_openssl(size < TLS_OUTPUT_BYTES ? size : TLS_OUTPUT_BYTES));
     if (count <= 0)
         return result_of(session, count);
-    send_records(session); /* if sending fails, the next call returns the failure */
+    send_records(session); /* if sending fails now, the next call reports the failure */
     return count;
 }
 

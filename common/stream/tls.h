@@ -13,8 +13,8 @@ struct stream_world_ops;
 struct tls;
 struct tls_session;
 
-/* Makes the common state of all connections of a listening or connecting end. Copies the key, which has
- * STREAM_KEY_BYTES bytes. If `key` is NULL, each connection needs a key of its own. */
+/* Makes the state that all connections of an end share. Copies the key, which has STREAM_KEY_BYTES bytes. If `key` is
+ * NULL, each connection needs a key of its own. */
 struct tls *tls_new(const unsigned char *key, bool listens, struct error *error);
 void tls_free(struct tls *tls);
 

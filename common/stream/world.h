@@ -28,10 +28,10 @@ struct stream_world_ops {
                                       void (*call)(void *context), void *context);
     void (*watch_free)(struct stream_watch *watch);
     void (*watch_on)(struct stream_watch *watch);
-    void (*watch_off)(struct stream_watch *watch); /* does nothing if the watch is off */
-    /* calls back once; replaces the time of an earlier call */
+    void (*watch_off)(struct stream_watch *watch); /* does nothing if the watch is off already */
+    /* the watch calls back once at this time; a time that was set before is replaced */
     void (*watch_at)(struct stream_watch *watch, uint64_t after_ns);
-    /* Makes the next turn call the watch back once, whether the watch is active or not. */
+    /* Makes the next turn call the watch back once, even if the watch is off. */
     void (*watch_call)(struct stream_watch *watch);
     /* Calls the watches that are due. If none is due and `waits` is true, waits until one is due. Returns false if the
      * world is to end. */

@@ -55,8 +55,8 @@ static bool take_records(void *context, const struct trace_record *records, size
     return !joining->failed;
 }
 
-/* Returns the number that must be subtracted from the times in a file to get times of the trace. The machines of a node
- * have the same clock, and so have all simulated machines. */
+/* Returns the number that must be subtracted from the times in a file to get times of the trace. All machines of a node
+ * use one clock, and so do all simulated machines. */
 static uint64_t shift_of(const struct joining *joining, const struct trace_spool_head *head)
 {
     const struct trace_spool_head *base = &joining->base;
@@ -71,8 +71,8 @@ static bool take_nothing(void *context, const struct trace_record *records, size
     return false;
 }
 
-/* Reads the file twice: first for the values of its clocks, then for its records. Only the file of the first rank must
- * exist. */
+/* Reads the file twice: first for the values of its clocks, and then for its records. All files except that of the
+ * first rank may be missing. */
 static int join_file(struct joining *joining, const char *name, unsigned rank, bool is_first, struct error *error)
 {
     struct trace_spool_head head;

@@ -16,7 +16,7 @@ enum trace_form trace_form_of(const char *path);
 int trace_check(const char *path, struct error *error);
 
 struct trace_worker {
-    unsigned rank, node, master; /* master: rank of the worker's first master */
+    unsigned rank, node, master; /* rank and node of the worker, and rank of its first master */
     double power;                /* virtual power; 0: unknown */
 };
 

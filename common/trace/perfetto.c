@@ -179,7 +179,7 @@ static void annotate_text(struct bytes *event, const char *name, const char *val
     put_message(event, EVENT_ANNOTATION, &annotation);
 }
 
-/* Writes a time in microseconds, because Perfetto's own pages use these. */
+/* Writes a time in microseconds, because the pages of Perfetto use microseconds. */
 static void annotate_moment(struct bytes *event, const struct trace_writer *writer, const char *name, uint64_t ns)
 {
     if (ns != ROW_UNKNOWN)
@@ -212,8 +212,8 @@ static void write_slice(const struct trace_writer *writer, const struct chunk_ro
     write_packet(writer, trace_time(writer, row->ended_ns), PACKET_EVENT, &end, false);
 }
 
-/* Returns whether the row is shown as a slice. Slices are the row with the kernel time of a chunk, and rows of stored
- * iterations. Iterations that were not computed have no duration. */
+/* Returns whether the row is shown as a slice. If a chunk has several rows, only the row with the kernel time and the
+ * rows of stored iterations are shown as slices. Iterations that were not computed have no duration. */
 static bool has_stay(const struct chunk_row *row)
 {
     return row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED);

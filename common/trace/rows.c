@@ -14,7 +14,7 @@ struct traced_part {
 
 struct traced_chunk {
     struct trace_record assigned;
-    /* when the chunk's completion arrived, and the two durations that the completion reports */
+    /* time at which the message about the chunk's completion arrived, and two durations from this message */
     uint64_t told_ns, compute_ns, wait_ns;
     uint64_t begun_ns, ended_ns;
     uint64_t settled;
@@ -29,14 +29,14 @@ struct traced_worker {
     /* [count] oldest first. A chunk stays here until all its iterations are settled and its times are final. Owned. */
     struct traced_chunk *chunks;
     size_t count, room;
-    /* `untimed`: number of computed chunks whose times are not final. `recent`: how many of these chunks were completed
-     * after times last became final. */
+    /* `untimed`: number of computed chunks whose times are not final. `recent`: number of those that were completed
+     * after the last time at which times became final. */
     size_t untimed, recent;
     uint64_t told_ns;
     uint64_t ended_ns; /* end of the latest chunk whose times are final; 0: there is no such chunk */
 };
 
-/* The times of a chunk become final when this many later chunks have completed. */
+/* After this many later chunks have completed, the times of a chunk become final. */
 #define LATER_CHUNKS 64
 
 struct chunk_rows {
@@ -191,9 +191,9 @@ static bool add_part(struct traced_chunk *chunk, const struct trace_record *reco
     return true;
 }
 
-/* Computes the times of the chunks whose times are not final, from the latest to the oldest. A chunk ended at the
- * latest when its completion arrived. It also ended before the worker began to wait for the next chunk; this was at the
- * begin of the next chunk minus the waiting time. */
+/* Computes the times of the chunks whose times are not final, from the latest to the oldest. There are two upper bounds
+ * of the end of a chunk. One is the arrival of its completion. The other is the time at which the worker began to wait
+ * for the next chunk: the begin of the next chunk minus the waiting time. */
 static void chain_times(struct traced_worker *worker)
 {
     uint64_t next_told_ns = UINT64_MAX, latest_ns = UINT64_MAX;
@@ -239,9 +239,9 @@ static void time_chunks(struct chunk_rows *rows, struct traced_worker *worker, s
     }
 }
 
-/* Called for each completion. All completions of one message have the same time, so a new time shows a new message. A
- * new message makes the times of older chunks final if at least LATER_CHUNKS completions have arrived since times last
- * became final. */
+/* Called for each completion. All completions of one message have the same time, so a new time shows a new message.
+ * Before a new message is handled, the times of older chunks become final. This happens only if LATER_CHUNKS
+ * completions or more have arrived since times last became final. */
 static void begin_message(struct chunk_rows *rows, struct traced_worker *worker, uint64_t at_ns)
 {
     if (worker->told_ns == at_ns)
@@ -283,7 +283,7 @@ static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record
     return true;
 }
 
-/* Ignores a chunk whose assignment is unknown: it was in the file of another machine, which is lost. */
+/* A chunk whose assignment is unknown is ignored: its assignment was in the file of another machine, which is lost. */
 static bool settle_part(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_chunk *chunk = find_chunk(rows, record);
@@ -345,7 +345,7 @@ bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records,
 }
 
 /* Passes the rows of a chunk that is open at the end of the trace. Iterations that are not settled form one row. If the
- * machine ended in order, these iterations are consecutive; otherwise they may lie between the settled parts. */
+ * machine ended in order, these iterations are consecutive; otherwise settled parts may lie between them. */
 static void give_open(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     const struct trace_record *assigned = &chunk->assigned;

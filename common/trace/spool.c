@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define SPOOL_MAGIC "HDSStrc1"
-/* A multiple of all page sizes. */
+/* Size of the head of the file: a multiple of all page sizes. */
 #define HEAD_BYTES   65536u
 #define PART_BYTES   (TRACE_SPOOL_RECORDS * sizeof(struct trace_record))
 #define READ_RECORDS 512
@@ -92,8 +92,8 @@ static void set_room(struct trace_spool *spool, struct trace_record *records)
     spool->sink.end = records + TRACE_SPOOL_RECORDS;
 }
 
-/* Maps the next part of the file when a part is full. After a problem, records overwrite the same memory again and
- * again. */
+/* Maps the next part of the file, because the present part is full. After a problem, records overwrite the same memory
+ * again and again. */
 static void take_records(struct trace_sink *sink)
 {
     struct trace_spool *spool = (struct trace_spool *)sink;
@@ -108,8 +108,8 @@ static void take_records(struct trace_sink *sink)
     spool->at += PART_BYTES;
     struct trace_record *next = map_part(spool);
     next = next != NULL ? next : map_nowhere();
-    /* there is no memory for the records after a problem either: overwrite the old part, because the trace is
-     * incomplete anyway */
+    /* there is no memory even for records that are discarded, so they overwrite the old part; the trace is incomplete
+     * anyway */
     if (next == NULL) {
         sink->next = spool->records;
         return;

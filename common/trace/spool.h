@@ -14,22 +14,23 @@
 #include <stdint.h>
 
 struct trace_spool {
-    struct trace_sink sink; /* the interface that the machine uses; must be the first member */
+    struct trace_sink sink; /* interface that the machine uses; must be the first member */
     /* [TRACE_SPOOL_RECORDS] a mapped part of the file; after a problem, memory without a file; NULL: the spool is
      * closed. Owned. */
     struct trace_record *records;
     uint64_t at;
     char *path;
-    struct error problem; /* the first problem; empty: none. Records are discarded after a problem. */
+    /* the first problem that occurred, after which records are discarded; empty: there was none */
+    struct error problem;
 };
 
-/* How many records a mapped part has. The size of a part is a multiple of every page size. */
+/* Number of records in a mapped part. The size of a part is a multiple of every page size. */
 #define TRACE_SPOOL_RECORDS 2048
 
-/* The same point in time as read from two clocks. */
+/* A point in time, read from two clocks. */
 struct trace_clock {
     uint64_t machine_ns;
-    uint64_t real_ns; /* ns since 1970; 0: simulated time */
+    uint64_t real_ns; /* ns since 1970; 0: the time is simulated */
 };
 
 /* Creates the file of `rank` for the trace `path`. On failure the caller has nothing to free. */
@@ -51,8 +52,8 @@ char *trace_spool_name(const char *path, unsigned rank);
 
 bool trace_spool_is_there(const char *path, unsigned rank);
 
-/* Passes the records of a file to `take`, several at a time. Empty records, which have kind 0, are passed, too. `take`
- * returns false to stop. Returns 0, 1 if there is no such file, or -1. */
+/* Passes the records of a file to `take`, several at a time, also empty records, which have kind 0. `take` returns
+ * false to stop. Returns 0 on success, 1 if there is no such file, or -1. */
 int trace_spool_read(const char *name, struct trace_spool_head *head,
                      bool (*take)(void *context, const struct trace_record *records, size_t count), void *context,
                      struct error *error);

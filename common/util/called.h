@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The call into a user's shared object that this thread is running. If the user's code ends the process, this thread
- * also runs exit() or the fault handler, which reports the call. */
+/* The call into a user's shared object that this thread is running. If the user's code ends the process, exit() or the
+ * fault handler runs in the same thread. They use this record to report the call. */
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 struct called {
     const char *what;
     const char *name;
-    const char *where; /* for example "in init()" */
+    const char *where; /* what the call is, for example "in init()" */
 };
 
 extern _Thread_local const struct called *called;

@@ -5,6 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the checksum of all bytes before and of `bytes`. `before` is the checksum of the bytes before; 0: there are
- * none. */
+/* Returns the checksum of all bytes so far, including `bytes`. `before` is the checksum of the bytes before `bytes`; 0:
+ * there are none. */
 uint32_t crc32c(uint32_t before, const void *bytes, size_t count);

@@ -18,8 +18,8 @@ uint64_t digest_streams(uint64_t iteration, unsigned streams, const void *const 
     return digest;
 }
 
-/* For records of one 64-bit number; most records are such numbers. The constant length lets the compiler make the hash
- * a few instructions. */
+/* For records of one 64-bit number, which are the most frequent. Their constant length lets the compiler reduce the
+ * hash to a few instructions. */
 static uint64_t digest_words(uint64_t first, uint64_t count, const char *word)
 {
     uint64_t sum = 0;

@@ -15,18 +15,18 @@
 #define ERROR_TEXT_MAX 480
 
 struct error {
-    char text[ERROR_TEXT_MAX]; /* NUL-terminated, no newline; empty: no error */
+    char text[ERROR_TEXT_MAX]; /* one line with a final NUL and without a newline; empty: there is no error */
 };
 
-/* Formats the line, truncates it and makes it safe by plain(). `error` may be NULL. Always returns -1, for `return
- * error_set(..)`. */
+/* Formats the line, truncates it, and makes it safe by plain(). `error` may be NULL. Always returns -1, so that callers
+ * can write `return error_set(..)`. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int error_before(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_after(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns `error`. If `error` is NULL, empties `unread` and returns it. For functions that read the error
- * themselves. */
+/* Returns `error`; if `error` is NULL, returns `unread` and empties it. For functions that read the error themselves.
+ */
 static inline struct error *error_or(struct error *error, struct error *unread)
 {
     unread->text[0] = '\0';
@@ -36,7 +36,7 @@ static inline struct error *error_or(struct error *error, struct error *unread)
 enum exit_status {
     EXIT_STATUS_DONE = 0,
     EXIT_STATUS_FAILED = 1,
-    EXIT_STATUS_USAGE = 2, /* wrong use; nothing was started */
+    EXIT_STATUS_USAGE = 2, /* the program was used wrongly; nothing was started */
     EXIT_STATUS_TASKS = 3,
     EXIT_STATUS_DRAINED = 4,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Doubling makes appending take amortized constant time. */
+/* Growing arrays: see grow.h. Doubling their size makes appending take amortized constant time. */
 #include "common/util/grow.h"
 
 #include <stdint.h>
@@ -26,7 +26,7 @@ int grow_to(void *array, size_t before, size_t now, size_t size)
     while (before > 0 && room < bytes && room <= SIZE_MAX / 2)
         room *= 2;
     memcpy(&items, array, sizeof items);
-    /* does nothing if the array has that much memory already */
+    /* realloc() does nothing if the array has that much memory already */
     char *larger = realloc(items, room < bytes ? bytes : room);
     if (larger == NULL)
         return -1;

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Makes room for one more item behind the first `count` items of the array `items`; NULL: no array yet. The array has
- * room for *capacity items of `size` bytes. Returns the array, which may have moved. Returns NULL, and changes nothing,
- * if memory runs out. */
+/* Makes room for one more item after the first `count` items of the array `items`, which is NULL at first. The array
+ * has room for *capacity items of `size` bytes. Returns the array, which may have moved. Returns NULL, and changes
+ * nothing, if memory runs out. */
 void *grow(void *items, size_t count, size_t *capacity, size_t size);
 
 /* Enlarges an array from `before` to `now` items of `size` bytes; new items are zero. `array` is the address of the

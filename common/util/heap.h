@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define HEAP_ITEM_MAX 64 /* bytes */
+#define HEAP_ITEM_MAX 64 /* in bytes */
 
 #define HEAP_INLINE static inline __attribute__((always_inline))
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list is never read. It only keeps leak checkers from reporting the memory. */
+/* Memory that is never freed: see kept.h. The list of this memory is never read. It only keeps leak checkers from
+ * reporting the memory. */
 #include "common/util/kept.h"
 
 #include <stdlib.h>

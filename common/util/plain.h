@@ -9,8 +9,8 @@
 /* Returns the length of the UTF-8 sequence at `at`; 0: it is invalid or not safe to print. */
 size_t plain_length(const char *at);
 
-/* Returns the address of the next character. After an invalid sequence, this is the next byte at which a character can
- * start. */
+/* Returns the address of the next character. If the sequence at `at` is invalid, returns the address of the next byte
+ * at which a character can start. */
 const char *plain_next(const char *at);
 
 unsigned plain_columns(const char *text);

@@ -12,10 +12,12 @@ struct precedence_pair {
 };
 
 struct precedence {
-    struct precedence_pair *pairs; /* [pair_count] until precedence_close(). All arrays of this structure are owned. */
+    /* [pair_count] the pairs until precedence_close(). All arrays of this structure are owned. */
+    struct precedence_pair *pairs;
     size_t pair_count, pair_capacity;
     uint64_t count;
-    uint64_t *begin; /* [count + 1] index in `waiting` of the first iteration that waits for this iteration */
+    /* [count + 1] for each iteration, the index in `waiting` at which the iterations that wait for it begin */
+    uint64_t *begin;
     uint64_t *waiting;
 };
 
@@ -26,6 +28,7 @@ int precedence_add(struct precedence *precedence, uint64_t iteration, uint64_t o
 
 int precedence_close(struct precedence *precedence, uint64_t count);
 
-/* Searches a closed set for a cycle, and writes it to `*circle`, which the caller frees. Each iteration in `*circle`
- * waits for the next, and the last waits for the first. Returns the length of the cycle; 0: none; -1: out of memory. */
+/* Searches a closed set for a cycle. Writes the iterations of the cycle to `*circle`, which the caller frees: each of
+ * them waits for the next, and the last waits for the first. Returns the length of the cycle; 0: there is none; -1: out
+ * of memory. */
 int64_t precedence_find_circle(const struct precedence *precedence, uint64_t **circle);

@@ -31,7 +31,7 @@ int ranges_reserve(struct ranges *set, size_t count)
     if (set->head + count <= set->capacity)
         return 0;
     if (count <= set->capacity && set->head >= set->length) {
-        shift_to_start(set); /* this takes O(1) amortized: the move frees at least as much room as it moves */
+        shift_to_start(set); /* takes O(1) amortized, because the move frees at least as much room as it moves */
         return 0;
     }
     size_t capacity = set->capacity < 8 ? 8 : set->capacity * 2;
@@ -83,8 +83,8 @@ static void splice(struct ranges *set, size_t i, size_t old, const struct range 
         set->head = 0;
 }
 
-/* Appends a range behind all others; the caller has reserved room for it. Returns false if the range does not lie
- * behind all others. */
+/* Appends a range after all other ranges; the caller has reserved room for it. Returns false if the range does not
+ * begin after all others. */
 static bool ranges_append(struct ranges *set, uint64_t first, uint64_t count)
 {
     struct range *items = set->items + set->head, *last = set->length > 0 ? &items[set->length - 1] : NULL;

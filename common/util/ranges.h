@@ -38,7 +38,7 @@ static inline void ranges_clear(struct ranges *set)
 int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added);
 
 /* Removes those iterations of [first, first + count) that are in the set. Sets `*removed` (unless it is NULL) to their
- * number. Returns -1, and leaves the set unchanged, if memory runs out; memory is needed to split a range. */
+ * number. Needs memory if it splits a range. If memory runs out, returns -1 and leaves the set unchanged. */
 int ranges_remove(struct ranges *set, uint64_t first, uint64_t count, uint64_t *removed);
 
 /* Takes at most `want` iterations from the front, as one range. Returns false if the set is empty or `want` is 0. */

@@ -5,9 +5,9 @@
 
 #include "hdss/kernel.h"
 
-/* For a call of a kernel function that has failed; returns -1. A negative `result` is a proper failure, for which the
- * kernel has written the error. Kernels must not return a positive `result`. For such a result, writes an error that
- * names `call`, such as "run". */
+/* Must be called if a kernel function has failed, that is, has not returned 0. Returns -1. If `result` is negative, the
+ * kernel has written the error. Kernels must not return a positive `result`; in this case writes an error that names
+ * `call`, such as "run". */
 int returned_failure(int result, const char *call, char error[HDSS_ERROR_MAX]);
 
 static inline int returned(int result, const char *call, char error[HDSS_ERROR_MAX])

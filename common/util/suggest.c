@@ -41,8 +41,8 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 
 void suggest_init(struct suggestion *nearest, const char *word)
 {
-    /* Names at this distance or beyond are not suggested. If a word has up to three letters, the edit distance of a
-     * name may be 1. For a longer word it may be a third of the word's length plus 1. */
+    /* Names at this distance or beyond are not suggested. If the word has up to three letters, the edit distance may be
+     * at most 1. For a longer word it may be at most a third of the word's length plus 1. */
     const size_t length = strlen(word);
     *nearest = (struct suggestion){.word = word, .distance = length <= 3 ? 4 : 2 * ((unsigned)(length / 3) + 2)};
 }
@@ -53,7 +53,7 @@ void suggest_offer(struct suggestion *nearest, const char *name)
     if (length == 0 || length > WORD_MAX || name_length > WORD_MAX)
         return;
     bool begins = length >= 3 && strncasecmp(nearest->word, name, length) == 0;
-    /* a name with the same first letter wins if edit distances are equal */
+    /* of two names with the same edit distance, the one with the same first letter as the word wins */
     unsigned d =
         begins ? 2 : 2 * distance(nearest->word, length, name, name_length) + !is_alike(nearest->word[0], name[0]);
     if (d < nearest->distance) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Characters that need no quotes in a shell. */
+/* Characters that need no quotes in a shell command. */
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
 
 void text_init(struct text *text)

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 struct text {
-    char *data; /* NUL-terminated after the first addition; owned */
+    char *data; /* the text, with a final NUL after the first addition; owned */
     size_t length, capacity;
-    bool failed; /* memory ran out; further additions do nothing */
+    bool failed; /* memory has run out, so further additions do nothing */
 };
 
 void text_init(struct text *text);

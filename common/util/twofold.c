@@ -5,7 +5,7 @@
 /* Every integer below this is exact as a double. */
 #define DIGITS_END  1e15
 #define PLACES_MAX  44
-#define PLACES_HALF 22 /* a power of ten beyond 10^22 is not exact as a double */
+#define PLACES_HALF 22 /* 10^22 is the largest power of ten that is exact as a double */
 
 static const double tens[PLACES_HALF + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};

@@ -32,7 +32,7 @@ static inline struct twofold twofold_sum_of(double a, double b)
     return (struct twofold){sum, (a - (sum - part)) + (b - part)};
 }
 
-/* Returns the product of a and b without rounding. Each factor is split into two halves of 26 bits, because products of
+/* Returns the product of a and b without rounding. Each factor is split into two halves of 26 bits. The products of
  * such halves are exact. */
 static inline struct twofold twofold_product_of(double a, double b)
 {

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some C programs rely on these macros. */
+/* Some C programs use these macros. */
 #ifndef __cplusplus
 #ifndef min
 #define min(a, b) ((a) < (b) ? (a) : (b))
@@ -40,7 +40,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* FAC is fac2 in HDSS, and SimAS is auto. */
+/* In HDSS, FAC is called fac2, and SimAS is called auto. */
 #define STATIC 0
 #define SS     1
 #define FSC    2
@@ -63,14 +63,13 @@ extern "C" {
 /* DLS_Setup(), DLS_Parameters_Setup() or DLS_GroupSetup() initializes this structure. The fields of the first
  * group may be changed before a loop starts; all others are read-only. */
 typedef struct {
-    /* smallest chunk of GSS and of all methods with higher numbers; 0 or negative: half of the chunk of mFSC */
+    /* smallest chunk for GSS and for all methods with higher numbers; 0 or negative: half of the chunk of mFSC */
     int minChunk;
-    /* number of iterations after which rank 0 checks for requests; negative: rank 0 chooses this number by time */
+    /* rank 0 checks for requests each time after this many iterations; negative: rank 0 chooses the number by time */
     int breakAfter;
-    /* number of remaining iterations of the present chunk at which the next chunk is requested; negative: 15 % of
-     * the chunk */
+    /* the next chunk is requested when this many iterations of the present chunk remain; negative: when 15 % remain */
     int requestWhen;
-    double h_overhead, sigma; /* overhead and deviation for FSC; 0: the value is measured */
+    double h_overhead, sigma; /* overhead and deviation for FSC; 0: HDSS measures the value */
     /* [commSize] weights of the ranks, with mean 1. The program gives the weights for WF. AWF and the other adaptive
      * methods learn them. */
     double *weights;
@@ -90,7 +89,7 @@ typedef struct {
     int numChunks;
     int itersScheduled;
     int myIters;
-    double workTime; /* seconds that the iterations of this rank took */
+    double workTime; /* seconds in which this rank has computed iterations */
     /* [3 * commSize] Each rank has three values: the seconds per iteration, the deviation between the timed pieces,
      * and the number of pieces. The values are valid on the foreman after DLS_EndLoop(). Before that they are -1, -1
      * and 0. */

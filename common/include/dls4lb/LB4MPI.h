@@ -9,8 +9,8 @@
 
 #include <mpi.h>
 
-/* The numbers continue those of DLS.h, in which SimAS has 14. DLS.py of DLS4LB has no SimAS, so there the numbers of
- * these methods are smaller by one. */
+/* The numbers continue those of DLS.h, in which SimAS has number 14. DLS.py of DLS4LB has no SimAS, so in DLS.py each
+ * of these numbers is smaller by one. */
 #define TFSS 15
 #define FISS 16
 #define VISS 17

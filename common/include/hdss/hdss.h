@@ -32,16 +32,17 @@ extern "C" {
 
 enum hdss_status {
     HDSS_OK = 0,
-    HDSS_ERROR_USE = -1,  /* an invalid call: a null pointer, a freed loop */
-    HDSS_ERROR_MPI = -2,  /* MPI is not initialized, already finalized, or without the required thread support */
-    HDSS_ERROR_COMM = -3, /* not an intracommunicator with at least one rank */
+    HDSS_ERROR_USE = -1, /* an invalid call, for example with a null pointer or a freed loop */
+    /* MPI is not initialized, is finalized already, or does not have the required thread support */
+    HDSS_ERROR_MPI = -2,
+    HDSS_ERROR_COMM = -3, /* the communicator is no intracommunicator with at least one rank */
     HDSS_ERROR_COUNT = -4,
     HDSS_ERROR_OPTION = -5,
     HDSS_ERROR_TECHNIQUE = -6, /* the technique rejects the loop or does not support this mode */
     HDSS_ERROR_DIFFERENT = -7,
     HDSS_ERROR_ENDED = -8,
     HDSS_ERROR_MEMORY = -9,
-    HDSS_ERROR_REPORT = -10, /* the report cannot be written; everything else is done */
+    HDSS_ERROR_REPORT = -10, /* the report cannot be written; everything else has succeeded */
 };
 
 const char *hdss_error_text(int status);
@@ -71,10 +72,11 @@ struct hdss_shared_loop;
  * one rank, it fails on all ranks and sets *loop to NULL. */
 int hdss_loop_new(MPI_Comm comm, int64_t iterations, struct hdss_options *options, struct hdss_shared_loop **loop);
 
-/* Gets the next iterations for this rank. Returns 1 with [*first, *first + *count), or 0 once if none are left. */
+/* Gets the next iterations for this rank. Returns 1 with the range [*first, *first + *count), or 0 if no iterations are
+ * left. After a 0 the function must not be called again in this time step. */
 int hdss_loop_next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count);
 
-/* Serves other ranks that wait for this rank. Useful while this rank computes long iterations. */
+/* Serves other ranks that wait for this rank. Call it from time to time while this rank computes long iterations. */
 int hdss_loop_progress(struct hdss_shared_loop *loop);
 
 /* For programs that alternate between two loops: links the loops on this rank. While this rank then waits in one
@@ -94,8 +96,8 @@ const char *hdss_loop_error(const struct hdss_shared_loop *loop);
 /* Figures of the calling rank in the present time step. */
 struct hdss_stats {
     int64_t iterations, chunks;
-    int64_t pieces;   /* the number of calls of hdss_loop_next() that returned iterations */
-    double compute_s; /* time between the calls of hdss_loop_next() */
+    int64_t pieces;   /* number of calls of hdss_loop_next() that returned iterations */
+    double compute_s; /* seconds between the calls of hdss_loop_next(), in which this rank has computed */
     double wait_s;
 };
 
@@ -104,7 +106,7 @@ struct hdss_totals {
     int64_t iterations, chunks, messages;
     double elapsed_s;
     double compute_s;
-    double efficiency; /* compute_s / (elapsed_s * ranks) */
+    double efficiency; /* compute_s / (elapsed_s * number of ranks) */
     double max_over_mean;
 };
 

@@ -37,8 +37,9 @@ extern "C" {
 enum hdss_param_kind {
     HDSS_PARAM_INTEGER,
     HDSS_PARAM_REAL,
-    HDSS_PARAM_CHOICE, /* value.integer: an index into `choices` */
-    HDSS_PARAM_TEXT,   /* value.text: a file name or free text, borrowed from the job, valid until the job ends */
+    HDSS_PARAM_CHOICE, /* the value is value.integer, an index into `choices` */
+    /* the value is value.text: a file name or free text, borrowed from the job, valid until the job ends */
+    HDSS_PARAM_TEXT,
 };
 
 /* A parameter, name=value on the command line. The table ends with a NULL name and has at most HDSS_PARAMS_MAX
@@ -48,7 +49,7 @@ struct hdss_param {
     enum hdss_param_kind kind;
     const char *fallback;    /* the default as text; never NULL */
     double minimum, maximum; /* inclusive bounds of integers and reals */
-    const char *choices;     /* the accepted words of a choice, as "row|column|pixel" */
+    const char *choices;     /* the accepted words of a choice, for example "row|column|pixel" */
     /* for example "pixels" or "us"; "" for a pure number. For a text that names a file or folder the unit is
      * "file" or "folder", so that shells can complete the name. */
     const char *unit;
@@ -75,7 +76,7 @@ enum hdss_type {
 enum hdss_layout {
     HDSS_LAYOUT_ROWS,    /* consecutive records are the array in C order (last index fastest) */
     HDSS_LAYOUT_COLUMNS, /* consecutive records are the array in Fortran order (first index fastest) */
-    /* A record is a tile of tile_height x tile_width elements in C order; tiles follow row by row. Only for
+    /* A record is a tile of tile_height x tile_width elements in C order. The tiles are in rows, too. Only for
      * two-dimensional arrays. Tiles at the right and bottom edge are cut off at the end of the array. */
     HDSS_LAYOUT_TILES,
 };
@@ -85,15 +86,16 @@ struct hdss_stream {
     /* ending of the file's name, such as "", ".err" or ".log"; different for each stream. The ending is appended
      * to the name of the output, but replaces a .out at the end of that name. */
     const char *ending;
-    const char *heading; /* the first line of the file, with newline; may be NULL */
-    bool differs;        /* the contents, such as times, differ between runs; the checksum does not include them */
+    const char *heading; /* first line of the file, with its newline; may be NULL */
+    /* the contents differ between runs, for example because they contain times; the checksum does not include them */
+    bool differs;
 };
 
 struct hdss_loop {
     uint64_t iterations;
     enum hdss_type type;
-    uint64_t record_length; /* elements per iteration, at least 1 */
-    unsigned dims;          /* dimensions of the output array, 1 .. HDSS_DIMS_MAX */
+    uint64_t record_length; /* number of elements per iteration, at least 1 */
+    unsigned dims;          /* number of dimensions of the output array, 1 .. HDSS_DIMS_MAX */
     uint64_t shape[HDSS_DIMS_MAX];
     enum hdss_layout layout;
     uint64_t tile_height, tile_width;
@@ -103,13 +105,13 @@ struct hdss_loop {
     /* For pictures of integers: the value that is drawn in black, for example inside a fractal; 0: none. If this
      * value is set, no iteration may produce 0, because 0 is drawn as "not computed". */
     uint64_t full_value;
-    /* For HDSS_UINT8: all values are 0 (drawn black) or 1 (drawn white). Pictures have one bit per pixel. */
+    /* if `type` is HDSS_UINT8: each value is 0 (drawn black) or 1 (drawn white), so pictures have one bit per pixel */
     bool is_bilevel;
     /* Iterations have effects other than their output. HDSS then never runs an iteration merely to time it, and
      * never runs a late iteration a second time. Without --power all workers count as equally fast. By default
      * iterations are assigned one at a time. */
     bool has_effects;
-    bool are_tasks; /* messages call iterations tasks and count them from 1 */
+    bool are_tasks; /* iterations are called tasks in messages, and are counted from 1 */
     /* Number of time steps; 0 means 1. All steps have the same number of iterations. A step begins after all
      * iterations of the previous step are done. */
     uint64_t steps;
@@ -126,8 +128,10 @@ struct hdss_loop {
      * of `sync` elements along the synchronization dimension. An element may depend on earlier elements of its row.
      * It may also depend on elements of the `distance` preceding rows, if their index is at most `reach` higher than
      * its own. Further dimensions are internal to the kernel. */
-    uint64_t sync;           /* 0: iterations are independent */
-    uint64_t distance;       /* at least 1; only the last chunk of the loop may have fewer iterations */
+    uint64_t sync; /* number of elements of a row; 0: iterations are independent */
+    /* how many preceding rows a row may depend on, at least 1; a chunk has at least this many rows, except the last
+     * chunk */
+    uint64_t distance;
     uint64_t reach;          /* at most `sync` */
     uint64_t boundary_bytes; /* bytes per element along `sync` that a chunk passes to the next one, at least 1 */
     /* `streams` and `stream` describe variable output. If `streams` is not 0, the members for records are ignored. */
@@ -153,8 +157,8 @@ struct hdss_output {
      * at once and need not set an error. */
     int (*put)(struct hdss_output *output, uint64_t iteration, unsigned stream, const void *data, size_t bytes);
     /* Reports a finished iteration as failed. The output of the iteration is kept, and the iteration is listed as
-     * failed at the end of the run. Returns 0 or -1 like put(). If the iteration has no output, returns -1, and HDSS
-     * gives the iteration up. */
+     * failed at the end of the run. Returns the same values as put(). If the iteration has no output, returns -1, and
+     * HDSS gives the iteration up. */
     int (*failed)(struct hdss_output *output, uint64_t iteration);
     /* Declares this process unfit for further iterations. The worker's helper process ends after the present call of
      * run_variable(), whatever this call returns. A new helper runs the remaining iterations. If the worker has no
@@ -177,17 +181,18 @@ struct hdss_output {
  * kills its process, another instance computes the iterations of the chunk again, in smaller chunks. */
 struct hdss_block {
     uint64_t first, count;
-    uint64_t from, to; /* range of elements of the first row; `to` exceeds `sync` while the last rows are completed */
+    /* the elements that the first row computes in this step; `to` exceeds `sync` while later rows are completed */
+    uint64_t from, to;
     uint64_t sync, reach;
-    /* Boundary data of the previous chunk, for elements 0 .. to + reach - 1; aligned to 64 bytes. NULL if `first` is
-     * the first iteration of the loop. */
+    /* boundary data of the previous chunk, for elements 0 .. to + reach - 1; aligned to 64 bytes; NULL: this chunk is
+     * the first of the loop */
     const void *before;
     /* Boundary data of this chunk: sync * boundary_bytes bytes, aligned to 64 bytes, preserved between steps. The
      * step that computes an element of the last row must fill in the boundary data of that element; boundary data
      * of other elements may be overwritten. */
     void *after;
-    /* count * record_length elements, aligned to 64 bytes, preserved between steps. The step that completes a row
-     * must complete the row's record. */
+    /* count * record_length elements, aligned to 64 bytes, preserved between steps. A step that completes a row must
+     * also complete the record of this row. */
     void *records;
 };
 
@@ -211,13 +216,14 @@ static inline uint64_t hdss_block_end(const struct hdss_block *block, uint64_t r
 }
 
 enum hdss_threads {
-    HDSS_THREADS_OWN,   /* each thread calls run() with its own instance; one thread calls open() for all instances */
+    /* each thread calls run() with an instance of its own; one thread calls open() for all instances */
+    HDSS_THREADS_OWN,
     HDSS_THREADS_SHARE, /* all threads share one instance, which run() does not change */
     HDSS_THREADS_NONE,
 };
 
 struct hdss_precedence {
-    /* Tells HDSS that `iteration` waits for `other`; the same pair may be given again. Returns 0 or -1. If it
+    /* Tells HDSS that `iteration` waits for `other`; the same pair may be given again. Returns 0 on success. If it
      * returns -1, precedence() must return -1, too. */
     int (*waits)(struct hdss_precedence *precedence, uint64_t iteration, uint64_t other);
 };
@@ -225,7 +231,7 @@ struct hdss_precedence {
 struct hdss_kernel {
     uint32_t abi;
     const char *name;
-    const char *version; /* must be changed if the same parameters give other results */
+    const char *version; /* version of the results; must be changed if the same parameters give other results */
     const char *summary;
     const struct hdss_param *params;
 
@@ -235,27 +241,27 @@ struct hdss_kernel {
      * process whose loop differs from that of the leading rank cannot take part. */
     int (*describe)(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
-    /* Checks before anything starts whether open() can succeed, mainly whether its files are usable. The leading
-     * rank calls check() once after describe(). Returns 0. On failure returns -1 with one line in `error`, and the
-     * run is rejected as a mistake of the user. May be NULL. */
+    /* The leading rank calls check() once after describe(), before anything starts. check() finds out whether open()
+     * can succeed, mainly whether its files are usable. Returns 0. On failure returns -1 with one line in `error`, and
+     * the run is rejected as a mistake of the user. May be NULL. */
     int (*check)(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
-    /* Prepares to run iterations: allocates memory, generates or reads inputs. `*instance` is later passed to run()
-     * and close(). All arguments except `error` stay valid until close(). Returns 0, or -1 with one line in `error`
-     * and nothing allocated. */
+    /* Prepares to run iterations: allocates memory, generates or reads inputs. `*instance` is later passed to run() and
+     * close(). All arguments except `error` stay valid until close(). Returns 0. On failure returns -1 with one line in
+     * `error`, and must not leave anything allocated. */
     int (*open)(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                 void **instance, char error[HDSS_ERROR_MAX]);
 
-    /* Runs iterations first .. first + count - 1 and writes their records to `records` (count * record_length
-     * elements, aligned to 64 bytes, initially undefined). Returns 0, or -1 with one line in `error`. After a
-     * failure this instance continues with other iterations. The failed iterations may be run again, one by one and
-     * by other workers. Iterations that killed their process may be run in a child process with a copy of the
-     * instance. NULL for variable output. */
+    /* Runs iterations first .. first + count - 1 and writes their records to `records` (count * record_length elements,
+     * aligned to 64 bytes, initially undefined). Returns 0, or -1 with one line in `error`. After a failure this
+     * instance is still used for other iterations. The failed iterations may be run again, one by one and by other
+     * workers. Iterations that killed their process may be run in a child process with a copy of the instance. The
+     * member is NULL if the kernel has variable output. */
     int (*run)(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX]);
 
-    /* Like run(), but passes variable output to `output`. A kernel with descriptor() may return HDSS_WAIT. The
-     * worker then calls run_variable() again with the same iteration, to continue it. NULL if the output consists of
-     * records. */
+    /* Like run(), but passes variable output to `output`. A kernel with descriptor() may return HDSS_WAIT. The worker
+     * then calls run_variable() again with the same iteration, to continue it. The member is NULL if the output
+     * consists of records. */
     int (*run_variable)(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
                         char error[HDSS_ERROR_MAX]);
 
@@ -264,7 +270,7 @@ struct hdss_kernel {
      * call, and NULL at step 0. Returns 0, or -1 with one line in `error`, which ends the run. May be NULL. */
     int (*step)(void *instance, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
 
-    /* Releases everything. May be NULL if open() allocates nothing. */
+    /* Releases everything. The member may be NULL if open() allocates nothing. */
     void (*close)(void *instance);
 
     /* Returns a descriptor, which must stay the same for an instance. After run_variable() has returned HDSS_WAIT,
@@ -273,44 +279,44 @@ struct hdss_kernel {
      * It never runs in a child process, because the descriptor belongs to the worker. NULL: the kernel never waits. */
     int (*descriptor)(void *instance);
 
-    /* Names of parameters, such as "timeout|retries", that do not change the results of iterations. A run may be
-     * resumed with other values of these parameters. May be NULL. */
+    /* Names of those parameters that do not change the results of iterations, for example "timeout|retries". A run may
+     * be resumed with other values of these parameters. May be NULL. */
     const char *manner;
 
     /* Only kernels with records and without effects may have several threads. */
     enum hdss_threads threads;
 
     /* Computes one step of a chunk. HDSS calls run_block() instead of run() if `sync` of the loop is not 0; a kernel
-     * may have both functions. Returns 0, or -1 with one line in `error`, which ends the run. To time iterations,
-     * HDSS runs single ones before the loop; the boundary data in `before` are then all zero. NULL if iterations are
-     * always independent. */
+     * may have both functions. Returns 0, or -1 with one line in `error`, which ends the run. To time iterations, HDSS
+     * runs single ones before the loop; the boundary data in `before` are then all zero. The member is NULL if
+     * iterations are always independent. */
     int (*run_block)(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX]);
 
     /* Updates the number of iterations if describe() has set `grows`. The leading rank, or the process that describes
      * the loop for the leading rank, calls grow() a few times per second until the loop is complete. The values are
      * always the same. grow() should not wait. `*iterations` contains the last value and must not decrease. Returns 1
-     * if more iterations may follow, 0 if the loop is complete, or -1 with one line in `error`, which ends the run.
-     * NULL if the kernel's loops never grow.
+     * if more iterations may follow, 0 if the loop is complete, or -1 with one line in `error`, which ends the run. The
+     * member is NULL if the kernel's loops never grow.
      *
-     * A kernel with grow() can be run as an open job of a set. Users then add iterations after those of describe(),
-     * and grow() is not called. */
+     * A kernel with grow() can be run as an open job of a set. Users then add iterations after those of describe(), and
+     * grow() is not called. */
     int (*grow)(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX]);
 
     /* Sets `*digest` to a digest of the inputs of the first `iterations` iterations and of the inputs common to all
-     * iterations. The digest must not include inputs of later iterations. It shows whether the inputs of an earlier
-     * run are unchanged, so a run can be resumed after its loop has become longer. `iterations` is at most the known
-     * length of the loop. The process that calls grow() calls inputs() after describe(). Returns 0, or -1 with one
-     * line in `error`.
+     * iterations. The digest must not include inputs of later iterations. It shows whether the inputs of an earlier run
+     * are unchanged, so a run can be resumed after its loop has become longer. `iterations` is at most the known length
+     * of the loop. The process that calls grow() calls inputs() after describe(). Returns 0, or -1 with one line in
+     * `error`.
      *
-     * May be NULL. Then a resumed loop with input files must not be longer. If a loop of such a kernel grows, its
-     * `inputs` must be a digest of constant inputs, even when the loop is complete. */
+     * The member may be NULL. In this case a loop with input files must not be longer when it is resumed. If a loop of
+     * such a kernel grows, its `inputs` must be a digest of constant inputs, even when the loop is complete. */
     int (*inputs)(const union hdss_value *values, uint64_t iterations, uint64_t *digest, char error[HDSS_ERROR_MAX]);
 
     /* Reports which iterations wait for others. An iteration begins after all iterations for which it waits are done
      * without failure. If an iteration fails for good, the iterations that wait for it are not run. The process that
-     * calls grow() calls precedence() once, after describe() and before the start. Cycles are rejected. Returns 0,
-     * or -1 with one line in `error`. NULL if no iterations wait. Not allowed for growing loops, loops with time
-     * steps, or loops with dependencies (`sync`). */
+     * calls grow() calls precedence() once, after describe() and before the start. Cycles are rejected. Returns 0, or
+     * -1 with one line in `error`. The member is NULL if no iterations wait for others. Not allowed for growing loops,
+     * loops with time steps, or loops with dependencies (`sync`). */
     int (*precedence)(const union hdss_value *values, struct hdss_precedence *precedence, char error[HDSS_ERROR_MAX]);
 
     /* For kernels with descriptor(): aborts whatever run_variable() waits for, because the results of the iteration

@@ -33,9 +33,9 @@ extern "C" {
 #define HDSS_TECHNIQUE_STATE_MAX (UINT64_C(1) << 20)
 
 enum hdss_technique_kind {
-    HDSS_TECHNIQUE_INTEGER, /* value.integer, 0 to 2^63 */
+    HDSS_TECHNIQUE_INTEGER, /* the value is value.integer, 0 to 2^63 */
     HDSS_TECHNIQUE_REAL,
-    HDSS_TECHNIQUE_CHOICE, /* value.integer: an index into `choices` */
+    HDSS_TECHNIQUE_CHOICE, /* the value is value.integer, an index into `choices` */
 };
 
 /* A parameter, which the user gives as name=value. The table ends with a NULL name. One of `fallback` and
@@ -46,12 +46,12 @@ struct hdss_technique_param {
     const char *fallback;
     const char *computed;    /* describes the default if init() computes it from the loop, for example "ceil(N/(2P))" */
     double minimum, maximum; /* inclusive bounds of integers and reals */
-    const char *choices;     /* the accepted words of a choice, as "ceil|floor" */
+    const char *choices;     /* the accepted words of a choice, for example "ceil|floor" */
     const char *summary;
 };
 
 struct hdss_technique_value {
-    bool is_known; /* false: the user gave no value, and init() computes the default */
+    bool is_known; /* true: the value is that of the user, or the fallback; false: init() must compute the default */
     union {
         uint64_t integer;
         double real;
@@ -59,22 +59,24 @@ struct hdss_technique_value {
 };
 
 enum hdss_technique_powers {
-    HDSS_TECHNIQUE_BY_SLOWEST, /* speed / slowest speed: the slowest worker has 1 */
-    HDSS_TECHNIQUE_BY_FASTEST, /* speed / fastest speed: the fastest worker has 1 */
-    HDSS_TECHNIQUE_BY_MEAN,    /* speed / mean speed: the powers sum to P */
+    /* a power is the worker's speed / the slowest speed, so the slowest worker has power 1 */
+    HDSS_TECHNIQUE_BY_SLOWEST,
+    /* a power is the worker's speed / the fastest speed, so the fastest worker has power 1 */
+    HDSS_TECHNIQUE_BY_FASTEST,
+    HDSS_TECHNIQUE_BY_MEAN, /* a power is the worker's speed / the mean speed, so the powers sum to P */
 };
 
-/* Returned by next() if the technique cannot continue; then the run fails. */
+/* Returned by next() if the technique cannot continue. The run then fails. */
 #define HDSS_TECHNIQUE_FAILED UINT64_MAX
 
 struct hdss_technique;
 
 struct hdss_technique_loop {
-    /* N, up to 2^63: number of iterations that remain in the loop or time step when init() or again() is called */
+    /* N: number of iterations that remain in the loop or time step when init() or again() is called; at most 2^63 */
     uint64_t iterations;
     uint64_t min_chunk;   /* at least 1 */
-    uint32_t workers;     /* P, at least 1 */
-    const double *powers; /* powers of the workers, 1e-9 to 1e9; NULL if not is_weighted */
+    uint32_t workers;     /* P: number of workers, at least 1 */
+    const double *powers; /* powers of the workers, 1e-9 to 1e9; NULL if the technique is not `is_weighted` */
     const struct hdss_technique_value *values;
     const struct hdss_technique *technique;
 };
@@ -90,7 +92,7 @@ struct hdss_technique_request {
 
 struct hdss_technique_feedback {
     uint32_t worker;
-    uint32_t chunks; /* at least 1 */
+    uint32_t chunks; /* number of chunks that are measured together, at least 1 */
     uint64_t iterations;
     double compute_s;
     double wait_s;      /* the worker's waiting time before these chunks */
@@ -101,18 +103,19 @@ struct hdss_technique_feedback {
 
 struct hdss_technique {
     uint32_t abi;
-    const char *name; /* one word; need not be the name of the file */
+    const char *name; /* one word; it need not be the name of the file */
     const char *title;
     const char *rule;
     const char *source; /* the paper that describes the technique; may be NULL */
     const char *when;
-    const struct hdss_technique_param *params; /* ends with a NULL name; NULL: no parameters */
-    size_t state_bytes;                        /* size of the state, up to HDSS_TECHNIQUE_STATE_MAX */
+    /* the table of parameters, which ends with a NULL name; NULL: there are no parameters */
+    const struct hdss_technique_param *params;
+    size_t state_bytes; /* size of the state in bytes, at most HDSS_TECHNIQUE_STATE_MAX */
     /* K depends on the powers. init() then receives the powers, and HDSS does not apply --weighting power in
      * addition. */
     bool is_weighted;
     enum hdss_technique_powers powers;
-    bool may_grow; /* K depends neither on N nor on R, so the loop may grow during the run */
+    bool may_grow; /* K depends neither on N nor on R, so the technique can be used for a loop that grows */
 
     /* Prepares a loop. `state` has state_bytes zero bytes, aligned as by malloc(), and keeps its address. `loop` and
      * its pointers stay valid until fini(). Returns 0. If the values contradict each other or do not suit the loop,
