@@ -242,9 +242,9 @@ static const struct option_row argument_rows[] = {
     {"spread", 'm', NULL, NULL, "the same as --xargs, but make at least one task for each worker",
      TAKES_FLAG(struct exec_request, spreads)},
     {"shuf", 0, NULL, NULL, "run the tasks in a random order", TAKES_FLAG(struct exec_request, how.shuffles)},
-    {"arg-sep", 0, "WORD", "a word", "let WORD stand before arguments (default " ARGUMENT_MARK ")",
+    {"arg-sep", 0, "WORD", "a word", "take WORD as the mark before arguments (default " ARGUMENT_MARK ")",
      TAKES_WORD(struct exec_request, argument_mark), .least = 1},
-    {"arg-file-sep", 0, "WORD", "a word", "let WORD stand before files of arguments (default " FILE_MARK ")",
+    {"arg-file-sep", 0, "WORD", "a word", "take WORD as the mark before files of arguments (default " FILE_MARK ")",
      TAKES_WORD(struct exec_request, file_mark), .least = 1},
     {NULL},
 };
@@ -270,8 +270,8 @@ static const struct option_row task_rows[] = {
      TAKES_INTEGER(struct exec_request, tries, 0, TRIES_MAX)},
     {"delay", 0, "TIME", EXEC_TIME_ACCEPTED, "wait at least TIME between the starts of two tasks", exec_take_delay},
     {"halt", 0, "WHEN,WHY=VALUE", HALT_ACCEPTED,
-     "stop after VALUE tasks, or VALUE% of them, have failed (fail), succeeded (success) or ended (done): at once "
-     "(now), or when running tasks have ended (soon)",
+     "stop when VALUE tasks (or VALUE% of the tasks) have ended as WHY says: fail (failed), success (succeeded) or "
+     "done (either). WHEN is now (stop at once) or soon (let running tasks end first)",
      exec_take_halt},
     {"cores", 0, "C", "a number of cores", "reserve C cores of the node for each task",
      TAKES_WORD(struct exec_request, cores), .least = 1},
@@ -314,7 +314,7 @@ static const struct option_row output_rows[] = {
      "write outputs to FILE, FILE.err and FILE.log, from which --resume continues (default -, standard output)",
      exec_take_output},
     {"resume", 0, "[failed]", "failed",
-     "skip the tasks that an earlier run with the same --joblog or --output has done. failed: run the failed ones "
+     "skip the tasks that an earlier run with the same --joblog or --output has done. failed: run failed tasks "
      "again",
      exec_take_resume},
     {"resume-failed", 0, NULL, NULL, "the same as --resume failed", exec_take_resume_failed},

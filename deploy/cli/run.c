@@ -180,11 +180,12 @@ const struct option_row launch_place_rows[] = {
      "shared: workers also use the cores of masters. reserved: each master has a core of its own (default shared)",
      TAKES_CHOICE(struct launch_plan, line_up.core_reserved)},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
-     "for studies: make the workers X times slower (1 to 1000): one number for all, or one for each",
+     "for studies: make each worker X times slower (X from 1 to 1000). Give one number for all workers, or one number "
+     "per worker",
      run_command_take_slowdown},
     {"load", 0, "N1,N2,...", "integers from 0 to 64",
-     "for studies: bind each worker to one core and start N busy processes there (0 to 64): one number for all, or one "
-     "for each",
+     "for studies: bind each worker to one core and start N busy processes there (N from 0 to 64). Give one number "
+     "for all workers, or one number per worker",
      run_command_take_load},
     {"carrier", 0, "auto|local|mpi", NULL,
      "send messages through memory of this machine (local), or by MPI (mpi). auto: local if all ranks are on this "

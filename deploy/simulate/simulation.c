@@ -66,10 +66,11 @@ static const struct option_row simulation_rows[] = {
      "--platform)",
      TAKES_CHOICE(struct simulation, recorded), .given = offsetof(struct simulation, has_recorded)},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
-     "make the workers X times slower (1 to 1000): one number for all, or one for each",
+     "make each worker X times slower (X from 1 to 1000). Give one number for all workers, or one number per worker",
      TAKES_WORD(struct simulation, slowdown_text)},
     {"load", 0, "N1,N2,...", "integers from 0 to 64",
-     "let N busy processes share the core of a worker (0 to 64): one number for all, or one for each",
+     "let N busy processes (N from 0 to 64) share the core of each worker. Give one number for all workers, or one "
+     "number per worker",
      TAKES_WORD(struct simulation, load_text)},
     {"slow-nodes", 0, "N:X@S,...", SLOW_ACCEPTED,
      "make node N X times slower from second S on, or with N:X@S-E from second S to second E",

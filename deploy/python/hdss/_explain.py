@@ -215,8 +215,8 @@ COMMAND = Command(
     'trace.',
     (Option('iteration', 'tell which worker computed iteration I, counted from 0, when, and why', 'I', 'an integer from 0 to 2^64', whole, 'i'),
      Option('worker', 'tell what the worker of rank W computed', 'W', 'the rank of a worker', _rank, 'w'),
-     Option('chunk', 'with --worker: tell about chunk C of this worker; else about the chunk that scheduling step C cut', 'C', 'an integer from 1',
-            _number, 'c'),
+     Option('chunk', 'with --worker, describe chunk C of this worker. Without it, describe the chunk that was cut in scheduling step C', 'C',
+            'an integer from 1', _number, 'c'),
      Option('set', 'use this set', 'NAME', 'NAME', _name)),
     ('Example:', '    hdss run --workers 4 --trace run.csv mandelbrot\n    hdss explain run.csv --iteration 700\n    hdss explain run.csv --worker 2'),
     any_file, 'TRACE.csv|ID --iteration I | --worker W [--chunk C] | --chunk C')
