@@ -118,6 +118,18 @@ void reasons_sort(struct reasons *reasons)
         qsort(reasons->items, reasons->count, sizeof *reasons->items, by_count);
 }
 
+bool reasons_take(struct reasons *reasons, enum reason_kind kind, struct reason *taken)
+{
+    for (unsigned i = 0; i < reasons->count; i++) {
+        if (reasons->items[i].kind != kind)
+            continue;
+        *taken = reasons->items[i];
+        memmove(&reasons->items[i], &reasons->items[i + 1], (--reasons->count - i) * sizeof *taken);
+        return true;
+    }
+    return false;
+}
+
 static const char *signal_text(int64_t number, char text[REASON_END_MAX])
 {
     const char *name = number > 0 && number < SIGNALS_MAX ? sigabbrev_np((int)number) : NULL;

@@ -38,6 +38,9 @@ bool reasons_know(const struct reasons *reasons, const struct task_row *row);
 
 void reasons_sort(struct reasons *reasons);
 
+/* Removes the reason of this kind and copies it to `taken`. Returns false if no task failed so. */
+bool reasons_take(struct reasons *reasons, enum reason_kind kind, struct reason *taken);
+
 /* Adds lines such as "12 tasks failed with exit 1, e.g. 17 ./fit a.dat: last line of its errors", at most `width`
  * columns wide. The first line begins with `first`, the other lines with `indent`. */
 void reasons_add_text(const struct reasons *reasons, struct text *text, const char *first, const char *indent,

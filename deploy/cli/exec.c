@@ -67,6 +67,10 @@ struct exec_run {
     struct follow follow;
     struct tasks rows;
     bool reads_rows;
+    struct tasks first; /* makes the commands of the first rows */
+    bool reads_first;
+    unsigned without_program;     /* how many of the first rows have a program that is not there */
+    struct error missing_program; /* of the first of them */
     struct error error;
 };
 
@@ -192,31 +196,33 @@ static void remove_place(const struct exec_run *run, int status)
         unlink(own.list);
 }
 
-static int refuse_program(const char *name, struct error *error)
+/* `folder`: where tasks run, an open folder or AT_FDCWD. */
+static int refuse_program(int folder, const char *name, struct error *error)
 {
     struct stat status;
-    if (strchr(name, '/') != NULL && stat(name, &status) == 0 && S_ISREG(status.st_mode))
+    const bool is_file = fstatat(folder, name, &status, 0) == 0 && S_ISREG(status.st_mode);
+    if (strchr(name, '/') != NULL && is_file)
         return error_set(error, "%.100s is no program; accepted: a program before it, or `chmod +x %.100s`", name,
                          name);
     if (strchr(name, '/') != NULL)
         return error_set(
             error, "%.100s: there is no such program; accepted: the path of one, or the name of one in PATH", name);
-    if (stat(name, &status) < 0 || !S_ISREG(status.st_mode))
+    if (!is_file)
         return error_set(error, "%.100s: no such program in PATH; accepted: the name of one, or a path such as ./NAME",
                          name);
-    return access(name, X_OK) == 0
+    return faccessat(folder, name, X_OK, 0) == 0
                ? error_set(error, "%.100s is in this folder, and not in PATH; accepted: ./%.100s", name, name)
                : error_set(error, "%.100s is no program; accepted: -a %.100s for the commands or arguments in it", name,
                            name);
 }
 
-/* Must be called only if tasks and this process see the same folders. */
-static bool is_there(const char *program)
+static const char *folders_of_task(const struct exec_run *run, const struct cmdline *words)
 {
-    struct stat status;
-    return strchr(program, '/') == NULL
-               ? search_in_path(program) != NULL
-               : stat(program, &status) == 0 && S_ISREG(status.st_mode) && access(program, X_OK) == 0;
+    const char *folders = cmdline_assigned(words, "PATH");
+    for (unsigned i = run->request.env.count; folders == NULL && i > 0; i--)
+        if (strncmp(run->request.env.items[i - 1], "PATH=", 5) == 0)
+            folders = run->request.env.items[i - 1] + 5;
+    return folders != NULL ? folders : getenv("PATH");
 }
 
 static int check_program(const struct exec_run *run, struct error *error)
@@ -224,7 +230,7 @@ static int check_program(const struct exec_run *run, struct error *error)
     struct cmdline words;
     const struct exec_request *request = &run->request;
     if (!run->is_remote && !exec_request_looks_at_lines(request) && strcmp(request->shell, SHELL_YES) != 0 &&
-        !is_there(request->shell))
+        search_in_path(request->shell) == NULL)
         return error_set(error, "--shell: there is no %.100s here; accepted: bash, or sh", request->shell);
     int result = 0;
     cmdline_init(&words);
@@ -234,8 +240,9 @@ static int check_program(const struct exec_run *run, struct error *error)
         const char *name = cmdline_at(&words, words.assignments);
         const bool is_path = strchr(name, '/') != NULL;
         if (words.assignments == 0 && strchr(name, '{') == NULL && (is_path || !shell_has(name)) &&
-            (!is_path || name[0] == '/' || request->workdir == NULL) && !is_there(name))
-            result = refuse_program(name, error);
+            (!is_path || name[0] == '/' || request->workdir == NULL) &&
+            search_program(AT_FDCWD, folders_of_task(run, &words), name) == NULL)
+            result = refuse_program(AT_FDCWD, name, error);
     }
     cmdline_fini(&words);
     return result;
@@ -256,6 +263,87 @@ static int exec_check_row(const struct exec_run *run, const struct arguments *ro
     return result;
 }
 
+/* True if a column says which tasks wait for others. In that case all tasks must be known before the first one
+ * begins. */
+static bool exec_has_order(const struct exec_run *run)
+{
+    const struct arguments names = sources_names(run->request.sources);
+    bool found = false;
+    for (unsigned i = 0; i < names.count && !found; i++)
+        found = names.fields[i].length == strlen(AFTER_COLUMN) &&
+                memcmp(names.fields[i].text, AFTER_COLUMN, names.fields[i].length) == 0;
+    return found;
+}
+
+/* The current command of run->first. */
+static bool program_is_missing(const struct exec_run *run, struct error *error)
+{
+    const struct cmdline *words = &run->first.words;
+    const char *place = tasks_folder(&run->first);
+    if (words->is_for_shell || words->count == words->assignments)
+        return false;
+    const char *program = cmdline_at(words, words->assignments);
+    const int folder = place[0] == '\0' ? AT_FDCWD : open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder == -1)
+        return false;
+    const bool is_missing = search_program(folder, folders_of_task(run, words), program) == NULL;
+    if (is_missing)
+        refuse_program(folder, program, error);
+    if (folder != AT_FDCWD)
+        close(folder);
+    return is_missing;
+}
+
+static struct tasks_source rows_source(const struct exec_run *run)
+{
+    return (struct tasks_source){.tasks = "",
+                                 .command = run->request.command,
+                                 .table = "",
+                                 .list = "the list of arguments",
+                                 .folder = "",
+                                 .count = TASKS_COUNT_UNKNOWN,
+                                 .shell = run->request.shell,
+                                 .follows = true};
+}
+
+static int begin_first(struct exec_run *run, unsigned fields, struct error *error)
+{
+    const struct arguments names = sources_names(run->request.sources);
+    struct tasks_source source = rows_source(run);
+    source.folder = run->request.workdir != NULL ? run->request.workdir : "";
+    source.names = names.fields;
+    source.name_count = names.count;
+    source.columns = fields > names.count ? fields : names.count;
+    run->reads_first = tasks_open(&run->first, &source, error) == 0;
+    if (run->reads_first)
+        tasks_set_worker(&run->first, 1, 0, 1);
+    return run->reads_first ? 0 : -1;
+}
+
+/* Refuses a run in which the programs of the first FOLLOW_HOPELESS rows are not there. A row that is wrong otherwise is
+ * no reason to refuse: its task says what is wrong. */
+static int check_first(struct exec_run *run, const struct arguments *row, struct error *error)
+{
+    const struct exec_request *request = &run->request;
+    struct error inner;
+    const bool is_one = run->list.rows == run->without_program && run->list.rows < FOLLOW_HOPELESS;
+    if (!is_one || own.is_launched || run->is_remote || request->says_halt || request->dry_run ||
+        (request->resumes && request->output != NULL) || exec_has_order(run))
+        return 0;
+    if ((!run->reads_first && begin_first(run, row->count, &inner) < 0) ||
+        list_give(&run->first.list, run->number, row->fields, row->count, &inner) < 0 ||
+        tasks_get(&run->first, 0, &inner) < 0 || !program_is_missing(run, &inner))
+        return 0;
+    if (run->without_program++ == 0) {
+        run->missing_program = inner;
+        error_before(&run->missing_program, "task %" PRIu64 ": ", run->number);
+    }
+    if (run->without_program < FOLLOW_HOPELESS)
+        return 0;
+    return error_set(error, "%s; the next two tasks have no program either; --halt never tries all tasks",
+                     run->missing_program.text);
+}
+
 static void name_columns(struct exec_run *run, unsigned fields)
 {
     const struct arguments names = sources_names(run->request.sources);
@@ -274,7 +362,9 @@ static int next_row(struct exec_run *run, bool waits, struct arguments *row, str
         if (earlier_compare(&run->earlier, run->number, &names, row, error) < 0)
             return -1;
     }
-    return result == SOURCES_ROW && exec_check_row(run, row, error) < 0 ? -1 : result;
+    if (result == SOURCES_ROW && (exec_check_row(run, row, error) < 0 || check_first(run, row, error) < 0))
+        return -1;
+    return result;
 }
 
 /* Reads at most `most` rows and writes them to the list. Returns SOURCES_ROW if further rows may be there without
@@ -304,18 +394,6 @@ static bool wait_for_input(const struct exec_run *run, int64_t end_ms)
     const int64_t left_ms = end_ms - launch_clock_ms();
     struct pollfd polled = {.fd = sources_descriptor(run->request.sources), .events = POLLIN};
     return left_ms > 0 && poll(&polled, 1, (int)left_ms) > 0;
-}
-
-/* True if a column says which tasks wait for others. In that case all tasks must be known before the first one
- * begins. */
-static bool exec_has_order(const struct exec_run *run)
-{
-    const struct arguments names = sources_names(run->request.sources);
-    bool found = false;
-    for (unsigned i = 0; i < names.count && !found; i++)
-        found = names.fields[i].length == strlen(AFTER_COLUMN) &&
-                memcmp(names.fields[i].text, AFTER_COLUMN, names.fields[i].length) == 0;
-    return found;
 }
 
 static int exec_check_order(const struct exec_run *run, struct error *error)
@@ -472,6 +550,7 @@ static int begin_follow(struct exec_run *run, struct error *error)
         .joblog = request->shown.joblog,
         .joblog_appends = request->resumes,
         .tells = request->shown.tells,
+        .sums_up = !request->says_halt && !request->shown.quiet,
         .tag_of = tags ? exec_tag_of : NULL,
         .files_of = request->shown.results != NULL ? exec_files_of : NULL,
         .context = run,
@@ -563,15 +642,7 @@ static bool reader_is_gone(const struct exec_run *run)
     return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
 }
 
-/* True if none of the tasks so far, at least FIRST_TASKS, could be started. The other tasks usually cannot be started
- * either. */
-static bool is_hopeless(const struct exec_run *run)
-{
-    enum { FIRST_TASKS = 3 };
-    return !run->request.says_halt && run->follow.done >= FIRST_TASKS && run->follow.not_started == run->follow.done;
-}
-
-/* The first row is in the list before the ranks begin. So the delay before the second row starts when the ranks
+/* The first row is in the list before the ranks begin, so the delay of the second row counts from when the ranks
  * begin. */
 static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
 {
@@ -585,7 +656,7 @@ static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
     run->is_gone |= reader_is_gone(run);
     if (run->is_gone)
         return LAUNCH_KILLS;
-    run->gives_up |= is_hopeless(run);
+    run->gives_up |= run->follow.is_hopeless && !run->request.says_halt;
     return halts || run->gives_up || run->error.text[0] != '\0' ? LAUNCH_DRAINS : LAUNCH_GOES_ON;
 }
 
@@ -668,6 +739,20 @@ static void say_failures(const struct exec_run *run)
     free(lines);
 }
 
+/* Says in one line which tasks could not be started, so that say_failures() does not. */
+static void tell_hopeless(struct exec_run *run, struct error *error)
+{
+    char number[HUMAN_MAX];
+    struct reason reason = {0};
+    const bool none_started = run->follow.not_started == run->follow.done;
+    reasons_take(&run->follow.reasons, REASON_NOT_STARTED, &reason);
+    error_set(error,
+              "%s%s tasks could not be started, and the others were not tried; e.g. task %" PRIu64
+              ", %.80s: %.120s; accepted: --halt never to try all",
+              none_started ? "the first " : "", human_count(number, run->follow.not_started), reason.number,
+              reason.command, reason.error);
+}
+
 static int end_follow(struct exec_run *run, int status, struct error *error)
 {
     struct error unread;
@@ -685,10 +770,7 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
         status = EXIT_STATUS_FAILED;
     }
     if (error->text[0] == '\0' && run->gives_up && (!run->is_complete || run->follow.done < run->list.rows)) {
-        error_set(error,
-                  "the first %" PRIu64 " tasks could not be started, and the others were not tried; accepted: "
-                  "--halt never to try all",
-                  run->follow.done);
+        tell_hopeless(run, error);
         status = EXIT_STATUS_TASKS;
     }
     if (error->text[0] == '\0' && run->request.halt.state != HALT_NO) {
@@ -737,13 +819,7 @@ static int launch_tasks(struct exec_run *run, struct error *error)
 static int begin_earlier(struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;
-    const struct tasks_source source = {.tasks = "",
-                                        .command = request->command,
-                                        .table = "",
-                                        .folder = "",
-                                        .count = TASKS_COUNT_UNKNOWN,
-                                        .shell = request->shell,
-                                        .follows = true};
+    const struct tasks_source source = rows_source(run);
     return request->resumes && request->shown.joblog != NULL
                ? earlier_read(&run->earlier, request->shown.joblog, request->again_failed, &source, error)
                : 0;
@@ -828,6 +904,8 @@ int command_exec(int argc, char **argv)
     earlier_fini(&run.earlier);
     if (run.reads_rows)
         tasks_close(&run.rows);
+    if (run.reads_first)
+        tasks_close(&run.first);
     remove_place(&run, status);
     rows_fini(&run.held);
     exec_request_fini(&run.request);

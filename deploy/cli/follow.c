@@ -127,29 +127,51 @@ static bool read_row(const struct task_bytes *bytes, struct task_row *row)
     return task_row_read(row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], bytes->length[TASK_STREAM_LOG]);
 }
 
-static void count_failed(struct follow *follow, const struct follow_place *place)
+/* If no task at all could be started, any reasons are alike. Otherwise only a program or folder that is not there is a
+ * reason to expect the same of other tasks. */
+static void count_not_started(struct follow *follow, const struct task_row *row, const struct task_bytes *bytes)
+{
+    enum { STATUS_NOT_FOUND = 127 };
+    char why[REASON_TEXT_MAX];
+    reasons_last_line(why, bytes->at[TASK_STREAM_ERR], bytes->length[TASK_STREAM_ERR]);
+    const bool is_same = row->exit == STATUS_NOT_FOUND && strcmp(why, follow->why) == 0;
+    follow->not_started++;
+    follow->started = 0;
+    follow->alike = is_same || follow->not_started == follow->done ? follow->alike + 1 : 1;
+    strcpy(follow->why, why);
+    follow->is_hopeless |= follow->alike >= FOLLOW_HOPELESS;
+}
+
+/* Returns true if the task could not be started. */
+static bool count_failed(struct follow *follow, const struct follow_place *place)
 {
     struct task_bytes bytes;
     struct task_row row;
     follow->failed++;
     find_bytes(follow, place, &bytes);
     if (!read_row(&bytes, &row))
-        return;
-    follow->not_started += task_text_is(row.end, "not-started");
+        return false;
     reasons_add(&follow->reasons, &row, bytes.at[TASK_STREAM_ERR], bytes.length[TASK_STREAM_ERR]);
+    if (!task_text_is(row.end, "not-started"))
+        return false;
+    count_not_started(follow, &row, &bytes);
+    return true;
 }
 
 static int take_task(struct follow *follow, const struct results_entry *entry, uint32_t index, struct error *error)
 {
     struct follow_queue *queue = &follow->queue;
-    const struct follow_place place = {entry->place, index, true};
+    struct follow_place place = {entry->place, index, true, false};
     const uint64_t task = entry->first + index;
     const bool failed = block_failed(results_tail_block(follow->tail), index);
     if (is_seen(follow, task))
         return 0;
     follow->done++;
-    if (failed)
-        count_failed(follow, &place);
+    place.is_not_started = failed && count_failed(follow, &place);
+    if (!place.is_not_started) {
+        follow->alike = 0;
+        follow->started++;
+    }
     if (set_seen(follow, task, error) < 0)
         return -1;
     if (follow->is_broken)
@@ -375,9 +397,13 @@ static void find_shown(struct follow *follow, const struct task_bytes *bytes, co
     live_forget(&follow->live, task->iteration);
 }
 
+static bool is_left_out(struct follow *follow)
+{
+    return (follow->is_hopeless && follow->options.sums_up) || ++follow->shown_not_started > FOLLOW_HOPELESS;
+}
+
 static int open_task(struct follow *follow, const struct follow_place *place, struct error *error)
 {
-    enum { SHOWN_MAX = 3 };
     struct task_bytes bytes;
     struct task_row row;
     uint64_t first;
@@ -391,7 +417,7 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
         return -1;
     find_shown(follow, &bytes, &row);
     /* Only the first tasks that could not be started print their error, which is usually the same for all. */
-    follow->task.is_left_out = task_text_is(row.end, "not-started") && ++follow->shown_not_started > SHOWN_MAX;
+    follow->task.is_left_out = place->is_not_started && is_left_out(follow);
     return write_files(follow, &bytes, &row, error);
 }
 
@@ -439,12 +465,19 @@ static int print_fragment(struct follow *follow, struct error *error)
     return result;
 }
 
+/* A task that could not be started is not printed before other tasks show whether the run is hopeless. */
+static bool is_held(const struct follow *follow, const struct follow_place *place)
+{
+    return follow->options.sums_up && place->is_not_started && follow->started < FOLLOW_HOPELESS &&
+           !follow->is_hopeless;
+}
+
 static int print_queue(struct follow *follow, bool last, struct error *error)
 {
     int result = follow->task.is_open && follow->task.is_live ? print_fragment(follow, error) : 1;
     while (result > 0) {
         const struct follow_place *place = follow->task.is_open ? NULL : queue_front(&follow->queue, last);
-        if (!follow->task.is_open && place == NULL)
+        if (!follow->task.is_open && (place == NULL || (!last && is_held(follow, place))))
             break;
         if (place != NULL && open_task(follow, place, error) < 0)
             return -1;

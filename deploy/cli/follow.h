@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define FOLLOW_HOPELESS 3
+
 struct follow_options {
     const char *output;
     int out, err; /* descriptors for output and errors of tasks; -1: not printed */
@@ -32,6 +34,8 @@ struct follow_options {
     const char *joblog;
     bool joblog_appends;
     bool tells;
+    /* Tasks that could not be started print nothing if they make the run hopeless: the caller tells of them. */
+    bool sums_up;
     /* Text before each line of a task, followed by a TAB; NULL: none. Tasks are counted from 0. */
     const char *(*tag_of)(void *context, uint64_t task);
     int (*files_of)(void *context, uint64_t task, char path[PATH_MAX], struct error *error);
@@ -42,6 +46,7 @@ struct follow_place {
     struct results_place entry;
     uint32_t index;
     bool is_there;
+    bool is_not_started;
 };
 
 struct follow_queue {
@@ -96,6 +101,12 @@ struct follow {
     uint64_t done, failed;
     uint64_t not_started;
     uint64_t shown_not_started;
+    /* How many of the tasks that ended last could not be started, for the same reason; `why` is the last line of their
+     * errors. */
+    uint64_t alike;
+    uint64_t started; /* tasks since the last one that could not be started */
+    char why[REASON_TEXT_MAX];
+    bool is_hopeless; /* FOLLOW_HOPELESS tasks in a row could not be started, so others would probably fail, too */
     struct reasons reasons;
 };
 

@@ -184,17 +184,60 @@ def test_a_pipe_is_read_while_tasks_run():
 
 
 def test_no_others_are_tried_where_none_can_start():
-    """Also of a list that goes on: the command ends by itself, and says so."""
-    with subprocess.Popen([HDSS, 'exec', './nosuch{#}'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as process:
-        try:
-            process.stdin.write('1\n2\n3\n')
-            process.stdin.flush()
-            said = process.stderr.read()
-            assert process.wait(TIMEOUT_S) == 3 and 'hdss exec: the first 3 tasks could not be started, and the others were not tried; ' in said, said
-        finally:
-            process.kill()
+    """Of a list that goes on: the command ends by itself, and says so in one line. What differs, and what only few lack, ends nothing."""
+    for words, begins, said in ((['echo 1', 'nosuch 2', 'nosuch 3', 'nosuch 4'], 2, '3 tasks could not be started, and the others were not tried; e.g. task 2, nosuch 2'),
+                                (['./no1', './no2', './no3'], 1, 'the first 3 tasks could not be started, and the others were not tried; e.g. task 1, ./no1')):
+        with subprocess.Popen([HDSS, 'exec', '-j1'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as process:
+            try:
+                process.stdin.write(words[0] + '\n')
+                process.stdin.flush()
+                wait_until(lambda: pid_of(process, SUPERMASTER), 'the launch with the first row')
+                process.stdin.write('\n'.join(words[1:]) + '\n')
+                process.stdin.flush()
+                err = process.stderr.read()
+                program = words[begins - 1].split()[0]
+                assert process.wait(TIMEOUT_S) == 3 and err == f'hdss exec: {said}: {program}: No such file or directory; accepted: --halt never to try all\n', err
+            finally:
+                process.kill()
+    run = execute('-j1', '-k', ':::', 'echo 1', './no1', './no2', './no3', './no3', 'echo 2')
+    assert run.status == 3 and run.out == '1\n2\n' and len(run.err) == 4 and '4 tasks could not be started' in run.err[3], run
     run = execute('--halt', 'never', './nosuch{#}', stdin='1\n2\n3\n4\n')
     assert run.status == 3 and 'others' not in run.raw_err and '4 tasks could not be started' in run.raw_err, run
+
+
+MISSING = 'task 1: nosuch: no such program in PATH; accepted: the name of one, or a path such as ./NAME'
+NO_OTHERS = '; the next two tasks have no program either; --halt never tries all tasks'
+
+
+def test_a_list_without_programs_is_refused():
+    """As soon as its first three rows are there, before anything is started; each advice of the line works."""
+    lines = [f'nosuch {i}' for i in range(3)] + ['touch ran'] + 500 * ['nosuch']
+    with open('list', 'w', encoding='ascii') as file:
+        file.write('\n'.join(lines) + '\n')
+    for words, stdin in ((['-a', 'list'], ''), ([':::', *lines], ''), ([], '\n'.join(lines)), (['--output', 'o', '-a', 'list'], '')):
+        run = execute(*words, stdin=stdin)
+        assert run.status == 2 and run.out == '' and run.err == ['hdss exec: ' + MISSING + NO_OTHERS], run
+        assert not os.path.exists('ran') and not os.path.exists('o'), os.listdir()
+    run = execute('--halt', 'never', ':::', *lines[:4])
+    assert run.status == 3 and os.path.exists('ran') and '3 tasks could not be started' in run.raw_err, run
+    run = execute(*(['-j1', ':::'] + [f'A=1 ./gone{i}' for i in '123']))
+    assert run.status == 2 and len(run.err) == 1 and 'task 1: ./gone1: there is no such program; ' in run.raw_err, run
+
+
+def test_programs_are_looked_for_where_tasks_run():
+    os.makedirs('in/bin')
+    for path in ('in/bin/nosuch', 'in/here'):
+        with open(path, 'w', encoding='ascii') as file:
+            file.write('#!/bin/sh\necho it runs\n')
+        os.chmod(path, 0o755)
+    there = f'{os.getcwd()}/in/bin:{os.environ["PATH"]}'
+    for words, line in ((['--workdir', 'in'], './here'), (['--workdir', 'in'], 'PATH=bin nosuch'), (['--env', 'PATH=' + there], 'nosuch'), ([], f'PATH={there} nosuch')):
+        assert printed(*words, ':::', line, line, line) == 3 * 'it runs\n'
+        run = execute(':::', *3 * [line.split()[-1]])
+        assert run.status == 2 and len(run.err) == 1 and run.err[0].endswith(NO_OTHERS), run
+    assert printed('--env', 'PATH=' + there, 'nosuch', stdin='1\n2\n3\n') == 3 * 'it runs\n'
+    run = execute(':::', *3 * ['nosuch | cat'])
+    assert run.status == 0 and 'not found' in run.raw_err, run
 
 
 def test_lines_are_seen_while_their_tasks_run():
@@ -450,8 +493,8 @@ def test_what_is_wrong_is_said_in_a_line():
     run = execute('sleep {} &', ':::', '1000')
     assert run.status == 0 and run.err[0] == "hdss exec: the command ends in '&': what it leaves running is ended with its task", run
     assert run.err[1].startswith('hdss: task 1: what it had left in the background was killed'), run
-    run = execute('./nosuch{#}', ':::', *map(str, range(20000)))
-    assert run.status == 3 and 3 < len(run.err) <= 5 and 'not tried; accepted: --halt never to try all' in run.raw_err, run
+    run = execute(stdin='true\n' + 20000 * './nosuch\n')
+    assert run.status == 3 and len(run.err) == 1 and run.err[0].endswith('; accepted: --halt never to try all'), run
 
 
 def test_a_terminal_has_no_arguments():
@@ -464,7 +507,8 @@ def test_a_terminal_has_no_arguments():
 
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
-          test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_output_has_no_bound, test_a_full_disk_cuts_output, test_order_and_shell, test_no_others_are_tried_where_none_can_start, test_a_pipe_is_read_while_tasks_run,
+          test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_output_has_no_bound, test_a_full_disk_cuts_output, test_order_and_shell, test_no_others_are_tried_where_none_can_start,
+          test_a_list_without_programs_is_refused, test_programs_are_looked_for_where_tasks_run, test_a_pipe_is_read_while_tasks_run,
           test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_tasks, test_what_has_run_is_not_run_again,
           test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,

@@ -88,8 +88,9 @@ static void put_all(struct results_sink *sink, uint64_t first, const struct outp
     size_t size = BLOCK_HEAD_BYTES + count * block_entry_bytes(3);
     for (uint32_t i = 0; i < count; i++) {
         snprintf(log[i], sizeof log[i],
-                 "%" PRIu64 "\tnode\t1.5\t0.250\t0\t%zu\t%d\t0\t./run %" PRIu64 "\t1\t0\t0.1\t99\t1\texit\t0\t0\n",
-                 first + i + 1, strlen(outputs[i].out), outputs[i].exit, first + i + 1);
+                 "%" PRIu64 "\tnode\t1.5\t0.250\t0\t%zu\t%d\t0\t./run %" PRIu64 "\t1\t0\t0.1\t99\t1\t%s\t0\t0\n",
+                 first + i + 1, strlen(outputs[i].out), outputs[i].exit, first + i + 1,
+                 outputs[i].exit == 127 ? "not-started" : "exit");
         size += strlen(outputs[i].out) + strlen(outputs[i].err) + strlen(log[i]);
     }
     unsigned char *bytes = malloc(size), *at = bytes + block_head_put(bytes, count, 3);
@@ -210,6 +211,74 @@ START_TEST(tasks_are_printed_in_order)
     close_sink(&sink);
     end();
     PRINTED(out, "0\n1\n2\n3\n5\n6\n");
+}
+END_TEST
+
+/* Errors of tasks that could not be started wait for what comes next, and are left out if that is hopeless. */
+START_TEST(tasks_that_cannot_be_started_are_summed_up)
+{
+    const struct output x = {"", "x: none\n", 127}, y = {"", "y: none\n", 127}, good = {"good\n", "", 0};
+    struct results_sink sink;
+    options.sums_up = true;
+    begin();
+    create();
+    open_sink(&sink, 0);
+    put_all(&sink, 0, (struct output[]){good, x, x}, 3);
+    look();
+    PRINTED(out, "good\n");
+    PRINTED(err, "");
+    put_all(&sink, 3, (struct output[]){y, y}, 2);
+    look();
+    PRINTED(err, "");
+    ck_assert(!follow.is_hopeless);
+    put_all(&sink, 5, (struct output[]){good, good}, 2);
+    look();
+    PRINTED(err, "");
+    put(&sink, 7, "", "", 0);
+    look();
+    PRINTED(err, "x: none\nx: none\ny: none\n"); /* others are in the sum */
+    put_all(&sink, 8, (struct output[]){x, x, x, x}, 4);
+    look();
+    ck_assert(follow.is_hopeless);
+    ck_assert_uint_eq(follow.not_started, 8);
+    close_sink(&sink);
+    end();
+    PRINTED(err, "x: none\nx: none\ny: none\n");
+    struct reason reason;
+    ck_assert(reasons_take(&follow.reasons, REASON_NOT_STARTED, &reason));
+    ck_assert_uint_eq(reason.count, 8);
+    ck_assert_uint_eq(reason.number, 2);
+    ck_assert(!reasons_take(&follow.reasons, REASON_NOT_STARTED, &reason));
+}
+END_TEST
+
+START_TEST(a_run_is_hopeless_if_no_task_starts)
+{
+    struct results_sink sink;
+    options.sums_up = true;
+    begin();
+    create();
+    open_sink(&sink, 0);
+    put_all(&sink, 0, (struct output[]){{"", "x\n", 127}, {"", "y\n", 127}, {"", "z\n", 127}}, 3);
+    close_sink(&sink);
+    look();
+    ck_assert(follow.is_hopeless);
+    end();
+    PRINTED(err, "");
+}
+END_TEST
+
+START_TEST(few_tasks_that_cannot_be_started_are_printed)
+{
+    struct results_sink sink;
+    options.sums_up = true;
+    begin();
+    create();
+    open_sink(&sink, 0);
+    put_all(&sink, 0, (struct output[]){{"", "x\n", 127}, {"", "x\n", 127}}, 2);
+    close_sink(&sink);
+    end();
+    PRINTED(err, "x\nx\n");
 }
 END_TEST
 
@@ -757,6 +826,9 @@ int main(void)
     tcase_add_checked_fixture(all, set_up, tear_down);
     tcase_add_test(all, tasks_are_printed_as_they_finish);
     tcase_add_test(all, tasks_are_printed_in_order);
+    tcase_add_test(all, tasks_that_cannot_be_started_are_summed_up);
+    tcase_add_test(all, a_run_is_hopeless_if_no_task_starts);
+    tcase_add_test(all, few_tasks_that_cannot_be_started_are_printed);
     tcase_add_test(all, lines_have_tags);
     tcase_add_test(all, a_task_log_is_written_and_gone_on_with);
     tcase_add_loop_test(all, what_was_printed_does_not_stay, 0, 2);

@@ -514,6 +514,15 @@ bool cmdline_has_place(const char *line, size_t length, const struct places *pla
     return search.found;
 }
 
+const char *cmdline_assigned(const struct cmdline *words, const char *name)
+{
+    const size_t length = strlen(name);
+    for (unsigned i = words->assignments; i > 0; i--)
+        if (strncmp(cmdline_at(words, i - 1), name, length) == 0 && cmdline_at(words, i - 1)[length] == '=')
+            return cmdline_at(words, i - 1) + length + 1;
+    return NULL;
+}
+
 bool cmdline_is_plain(const char *word)
 {
     if (*word == '\0')

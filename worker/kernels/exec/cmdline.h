@@ -69,4 +69,7 @@ static inline const char *cmdline_at(const struct cmdline *words, unsigned i)
     return words->text + words->start[i];
 }
 
+/* The value that the assignments before the command give to a variable, or NULL. */
+const char *cmdline_assigned(const struct cmdline *words, const char *name);
+
 bool cmdline_is_plain(const char *word);

@@ -709,14 +709,6 @@ static char *const *make_environment(struct exec_kernel *k)
     return environment_vector(&k->environment);
 }
 
-static const char *own_folders(const struct cmdline *words)
-{
-    for (unsigned i = words->assignments; i > 0; i--)
-        if (strncmp(cmdline_at(words, i - 1), "PATH=", 5) == 0)
-            return cmdline_at(words, i - 1) + 5;
-    return NULL;
-}
-
 static int start_task(struct exec_kernel *k, struct search *search, char error[HDSS_ERROR_MAX])
 {
     const char *names[COMMAND_STREAMS] = {k->names[COMMAND_OUT], k->names[COMMAND_ERR]};
@@ -739,7 +731,7 @@ static int start_task(struct exec_kernel *k, struct search *search, char error[H
 
 static int try_task(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 {
-    const char *folders = own_folders(&k->tasks.words);
+    const char *folders = cmdline_assigned(&k->tasks.words, "PATH");
     struct search own;
     if (folders == NULL)
         return start_task(k, &k->search, error);

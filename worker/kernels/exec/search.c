@@ -2,6 +2,7 @@
 /* Finds programs: see search.h. This file only lists paths. Which of them works is found by executing them. */
 #include "worker/kernels/exec/search.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,19 +108,24 @@ const char *const *search_paths(struct search *search, const char *name)
     return search->paths;
 }
 
-const char *search_in_path(const char *name)
+const char *search_program(int folder, const char *folders, const char *name)
 {
     static char found[PATH_MAX];
     struct search search;
     struct stat status;
     const char *place = NULL;
-    if (search_init(&search, getenv("PATH")) < 0)
+    if (search_init(&search, folders) < 0)
         return NULL;
     const char *const *paths = search_paths(&search, name);
     for (; paths != NULL && *paths != NULL && place == NULL; paths++)
-        if (access(*paths, X_OK) == 0 && stat(*paths, &status) == 0 && S_ISREG(status.st_mode) &&
-            (size_t)snprintf(found, sizeof found, "%s", *paths) < sizeof found)
+        if (faccessat(folder, *paths, X_OK, 0) == 0 && fstatat(folder, *paths, &status, 0) == 0 &&
+            S_ISREG(status.st_mode) && (size_t)snprintf(found, sizeof found, "%s", *paths) < sizeof found)
             place = found;
     search_fini(&search);
     return place;
+}
+
+const char *search_in_path(const char *name)
+{
+    return search_program(AT_FDCWD, getenv("PATH"), name);
 }

@@ -22,5 +22,9 @@ void search_fini(struct search *search);
  * previous call had the same name and no folder is relative. */
 const char *const *search_paths(struct search *search, const char *name);
 
-/* The first executable file of that name in the folders of $PATH, or NULL; valid until the next call. */
+/* The first executable file at these paths, or NULL; valid until the next call. Relative paths begin at the open
+ * `folder`, or at the working directory if that is AT_FDCWD. */
+const char *search_program(int folder, const char *folders, const char *name);
+
+/* The same in the folders of $PATH. */
 const char *search_in_path(const char *name);
