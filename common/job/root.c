@@ -59,6 +59,8 @@ void root_fini(struct root *root)
     precedence_fini(&root->precedence);
     ranges_fini(&root->done_failed);
     ranges_fini(&root->failed);
+    free(root->reasons.latest);
+    root->reasons.latest = NULL;
 }
 
 int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds)
@@ -230,6 +232,8 @@ static int root_convert(struct root *root, int status)
     const struct job_setup *setup = &root->setup;
     const struct range whole = {setup->first, status == EXIT_STATUS_DONE ? setup->count : 0};
     const struct ranges *among = root->resume.resumed ? NULL : root->done_failed_now;
+    if (setup->loop.are_tasks && setup->job.report[0] != '\0' && root->reasons.latest == NULL)
+        root->reasons.latest = calloc(REASONS_LATEST, sizeof *root->reasons.latest);
     if (!setup->job.joins)
         return results_review(setup->job.output, &setup->loop, among, &root->failed, &root->reasons, &root->error);
     if (results_convert(setup->job.output, &setup->loop, &whole, &root->failed, &root->reasons, &root->error) < 0)

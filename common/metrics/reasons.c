@@ -87,8 +87,19 @@ bool reasons_know(const struct reasons *reasons, const struct task_row *row)
     return find_reason(reasons, row) != NULL;
 }
 
+static void keep_task(struct reasons *reasons, const struct task_row *row, const void *errors, size_t length)
+{
+    struct failed_task *task = &reasons->latest[reasons->added++ % REASONS_LATEST];
+    task->number = row->number;
+    reasons_end_text(row, task->end);
+    copy_text(task->command, row->command.at, row->command.length);
+    reasons_last_line(task->error, errors, length);
+}
+
 void reasons_add(struct reasons *reasons, const struct task_row *row, const void *errors, size_t length)
 {
+    if (reasons->latest != NULL)
+        keep_task(reasons, row, errors, length);
     const enum reason_kind kind = kind_of(row);
     struct reason *reason = find_reason(reasons, row);
     if (reason != NULL) {

@@ -14,6 +14,7 @@
 #define REASONS_MAX     16
 #define REASONS_SHOWN   4
 #define REASON_TEXT_MAX 200
+#define REASONS_LATEST  100
 
 enum reason_kind { REASON_EXIT, REASON_SIGNAL, REASON_TIMEOUT, REASON_NOT_STARTED, REASON_NOT_KEPT };
 
@@ -26,10 +27,20 @@ struct reason {
     char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX];
 };
 
+struct failed_task {
+    uint64_t number;
+    char end[REASON_END_MAX];
+    char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX];
+};
+
 struct reasons {
     struct reason items[REASONS_MAX];
     unsigned count;
     uint64_t others;
+    /* The REASONS_LATEST tasks that were added last: task i of `added` is at i modulo REASONS_LATEST. Borrowed; NULL:
+     * they are not kept. */
+    struct failed_task *latest;
+    uint64_t added;
 };
 
 void reasons_add(struct reasons *reasons, const struct task_row *row, const void *errors, size_t length);

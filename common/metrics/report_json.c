@@ -4,6 +4,7 @@
  * The head is an indented object. Each worker has one line, so even a report with thousands of workers is readable. */
 #include "common/metrics/report.h"
 #include "common/metrics/json_text.h"
+#include "common/metrics/reasons.h"
 #include "common/predict/choose.h"
 #include "common/util/text.h"
 #include "hdss/kernel.h"
@@ -224,6 +225,22 @@ static json_t *failures(const struct report *report)
     return array;
 }
 
+/* The failed tasks that were read last, which come first. */
+static void set_task_failures(json_t *object, const struct reasons *reasons)
+{
+    if (reasons == NULL || reasons->latest == NULL)
+        return;
+    json_t *array = json_array();
+    const uint64_t count = reasons->added < REASONS_LATEST ? reasons->added : REASONS_LATEST;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct failed_task *task = &reasons->latest[(reasons->added - 1 - i) % REASONS_LATEST];
+        json_array_append_new(array, json_pack("{s:o, s:o, s:o, s:o}", "task", json_of_count(task->number), "end",
+                                               json_of_text(task->end), "command", json_of_text(task->command), "error",
+                                               json_of_text(task->error)));
+    }
+    json_object_set_new(object, "task_failures", array);
+}
+
 static void set_aside(json_t *object, const struct report *report)
 {
     json_t *array = json_array();
@@ -328,6 +345,7 @@ static json_t *make_head(const struct report *report)
     json_object_set_new(object, "failed", list_ranges(report->failed, report->failed_count));
     json_object_set_new(object, "failures", failures(report));
     json_object_set_new(object, "failed_tasks", list_ranges(report->failed_tasks, report->failed_task_count));
+    set_task_failures(object, report->reasons);
     return object;
 }
 

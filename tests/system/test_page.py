@@ -359,6 +359,14 @@ def test_tasks_in_a_browser():
         browser.evaluate('window.confirm = () => true, document.querySelector("#cancel").click()')
         wait_until(lambda: json.loads(page.ask('/v1/jobs/1')[1])['state'] == 'cancelled', 'the end of the job')
         assert not browser.complaints, browser.complaints
+        with Page('night/1', '--open', 'no') as later:
+            browser.visit(later.url)
+            wait_until(lambda: 'no <b>luck</b> with 3' in text(browser, '#failures'), 'the failed task of a job that was over before')
+            browser.reload()
+            wait_until(lambda: 'no <b>luck</b> with 3' in text(browser, '#failures'), 'the failed task after a reload')
+            told = json.loads(later.ask('/v1/jobs/1/tasks')[1])
+            assert told['failed'] >= 1 and told['history'][-1][1] >= 8, told
+            assert not browser.complaints, browser.complaints
     return None
 
 

@@ -193,6 +193,23 @@ def test_a_real_run():
     return None
 
 
+def test_failed_tasks():
+    """With the last line of their errors, as text."""
+    with open('tasks.txt', 'w', encoding='utf-8') as file:
+        file.writelines(f'sh -c "echo begins >&2; echo no {i} \'<b>luck</b>\' >&2; exit {i}"\n' for i in range(3))
+    result = run([HDSS, 'run', '--workers', 2, '--report', 'run.json', '--html', 'own.html', 'exec', 'tasks=tasks.txt'])
+    assert result.status == 3, str(result)
+    report('run.json', '--html', 'run.html')
+    told = json.loads(read('run.json'))['task_failures']
+    assert [(row['task'], row['end'], row['error']) for row in told] == [(3, 'exit 2', 'no 2 <b>luck</b>'), (2, 'exit 1', 'no 1 <b>luck</b>')] and 'echo begins' in told[0]['command'], told
+    if not chromium.program():
+        return NO_BROWSER
+    for name in ('run.html', 'own.html'):
+        text = shown(name)
+        assert 'has-failures' in text and text.count('no 2 &lt;b&gt;luck&lt;/b&gt;') == 1 and text.index('exit 2') < text.index('exit 1'), text
+    return None
+
+
 def test_a_real_trace():
     """What the trace of a run says by itself is what the run has measured."""
     if '--trace' not in run([SUPERMASTER, '--help']).out:

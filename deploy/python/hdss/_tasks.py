@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What has come of the tasks of a job: read from the parts of its output as they grow (common/results/parts.h, proto/block.h), which all who write results
-of a job leave in one folder."""
+of a job leave in one folder, and after the end of the job from its log and its errors."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import struct
 from typing import Any, BinaryIO, Dict, List, Tuple
@@ -12,7 +13,7 @@ HEAD, FIRST, ENTRY = struct.Struct('<4sIQQQQQ'), struct.Struct('<II'), struct.St
 STREAMS = 3
 ERRORS, LOG = 1, 2
 FAILURES_MAX, ERRORS_MAX, LOOK_MAX, HISTORY_MAX = 100, 4096, 20000, 300
-SEQ, START, RUNTIME, EXIT, SIGNAL, COMMAND, END = 0, 2, 3, 6, 7, 8, 14
+SEQ, START, RUNTIME, EXIT, SIGNAL, COMMAND, END, ERROR_BYTES = 0, 2, 3, 6, 7, 8, 14, 16
 
 
 class Tasks:
@@ -20,6 +21,11 @@ class Tasks:
 
     def __init__(self, output: str) -> None:
         self.folder = output + '.parts'
+        self.stem = output[:-4] if os.path.basename(output)[1:].endswith('.out') else output
+        self.is_joined = False                # the log is read in place of the parts
+        self._forget()
+
+    def _forget(self) -> None:
         self.read: Dict[str, int] = {}        # bytes of each file
         self.ended: Dict[int, int] = {}       # tasks that ended in each second
         self.failures: Dict[int, Dict[str, Any]] = {}
@@ -28,10 +34,34 @@ class Tasks:
     def look(self) -> None:
         """Reads what has come, at most some thousands of tasks."""
         left = LOOK_MAX
+        try:
+            names = sorted(os.listdir(self.folder))
+        except OSError:
+            self._look_at_log()
+            return
+        self._turn_to(False)
         with contextlib.suppress(OSError):
-            for name in sorted(os.listdir(self.folder)):
+            for name in names:
                 with open(os.path.join(self.folder, name), 'rb') as file:
                     left = self._read(name, file, left)
+
+    def _turn_to(self, is_joined: bool) -> None:
+        if self.is_joined != is_joined:
+            self.is_joined = is_joined
+            self._forget()
+
+    def _look_at_log(self) -> None:
+        """Log and errors have the tasks in the same order."""
+        with contextlib.suppress(OSError, ValueError, IndexError), open(f'{self.stem}.log', 'rb') as log, open(f'{self.stem}.err', 'rb') as errors:
+            self._turn_to(True)
+            log.seek(self.read.get('log', 0))
+            for line in itertools.islice(log, LOOK_MAX):
+                at, errors_at = self.read.get('log', 0), self.read.get('err', 0)
+                if at > 0:  # the first line names the columns
+                    length = int(line.split(b'\t')[ERROR_BYTES])
+                    self._take_task(errors, line, errors_at, length)
+                    self.read['err'] = errors_at + length
+                self.read['log'] = at + len(line)
 
     def _read(self, name: str, file: BinaryIO, left: int) -> int:
         at, size = self.read.get(name, 0), os.fstat(file.fileno()).st_size

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report: figures against numbers computed by hand, and the JSON read back. */
+#include "common/metrics/reasons.h"
 #include "common/metrics/report.h"
 #include "common/metrics/summary.h"
 #include "common/predict/choose.h"
@@ -301,6 +302,7 @@ static const char expected[] =
     " \"failures\": [{\"first\": 7, \"count\": 3, \"worker\": 5, \"reason\": \"no \\\"luck\\\"\"},"
     " {\"first\": 20, \"count\": 1, \"worker\": null, \"reason\": \"dead\"}],"
     " \"failed_tasks\": [[2, 1]],"
+    " \"task_failures\": [{\"task\": 3, \"end\": \"exit 1\", \"command\": \"./fit\", \"error\": \"no ?\"}],"
     " \"worker_stats\": ["
     "{\"rank\": 3, \"node\": 0, \"master\": 1, \"power\": 1.0, \"iterations\": 100, \"chunks\": 2, \"compute_s\": 9.0,"
     " \"wait_s\": 0.5, \"finish_s\": 10.0}, "
@@ -329,6 +331,8 @@ START_TEST(the_json_is_the_report)
     report.failure_count = 3;
     report.failed_tasks = &(const struct range){2, 1};
     report.failed_task_count = 1;
+    struct failed_task task = {3, "exit 1", "./fit", "no \xff"};
+    report.reasons = &(const struct reasons){.latest = &task, .added = 1};
     report_compute(&report);
     json_t *object = read_back(&report);
     char *text = json_dumps(object, JSON_REAL_PRECISION(15)); /* the order is kept */

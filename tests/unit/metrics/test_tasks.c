@@ -99,6 +99,21 @@ START_TEST(the_commonest_reasons_come_first)
 }
 END_TEST
 
+START_TEST(the_latest_failed_tasks_are_kept)
+{
+    static struct failed_task latest[REASONS_LATEST];
+    struct reasons reasons = {.latest = latest};
+    add(&reasons, 1, 0, 11, "signal", "");
+    for (unsigned i = 2; i < REASONS_LATEST + 2; i++)
+        add(&reasons, i, 127, 0, "not-started", "first\nhdss: task 9: fit: none\n");
+    ck_assert_uint_eq(reasons.added, REASONS_LATEST + 1);
+    ck_assert_uint_eq(latest[0].number, REASONS_LATEST + 1);
+    ck_assert_str_eq(latest[0].end, "not started");
+    ck_assert_str_eq(latest[1].command, "./fit 2.dat");
+    ck_assert_str_eq(latest[1].error, "fit: none");
+}
+END_TEST
+
 START_TEST(more_reasons_than_are_told_apart_are_counted)
 {
     struct reasons reasons = {0};
@@ -128,6 +143,7 @@ int main(void)
     tcase_add_test(all, a_line_of_gnu_parallel_is_read);
     tcase_add_test(all, anything_else_is_no_line);
     tcase_add_test(all, the_commonest_reasons_come_first);
+    tcase_add_test(all, the_latest_failed_tasks_are_kept);
     tcase_add_test(all, more_reasons_than_are_told_apart_are_counted);
     suite_add_tcase(suite, all);
     return suite_run(suite);

@@ -359,6 +359,16 @@ def test_failed_tasks_are_told_with_their_last_line():
     told = tasks.told()
     assert told['failures'][-1] == {'task': 2, 'command': 'b', 'end': 'exit 3', 'error': 'two'}, told
     assert told['history'] == [(101000, 2), (102000, 4), (103000, 5), (104000, 6)], told['history']
+    os.rename('o.parts', 'gone')  # the job has ended
+    rows = ''.join(f'{i + 1}\thost\t{100 + i - 2 * (i > 1)}.5\t0.25\t0\t0\t{status}\t0\t{command}\t1\t0\t0\t0\t1\texit\t2\t{len(errors)}\n' for i, (command, status, errors) in
+                   enumerate([('a', 0, ''), ('b', 3, 'one\ntwo\n\n')] + [('c', 1, '')] * 4))
+    for name, text in (('o.log', 'Seq\tHost\n' + rows), ('o.err', 'one\ntwo\n\n')):
+        with open(name, 'w', encoding='utf-8') as file:
+            file.write(text)
+    for known in (tasks, Tasks(os.path.abspath('o')), Tasks(os.path.abspath('o.out'))):
+        known.look()
+        known.look()
+        equal(str(known.told()), str(told))
     scene = Scene().look_into('run-5', MASTERS_JOB, MASTERS)
     scene.model.failures, scene.model.failed_tasks = told['failures'], told['failed']
     assert 'failed     task 6, exit 1: c\n' in scene.page(60) and '5 failed in all' in scene.page(60), scene.page(60)

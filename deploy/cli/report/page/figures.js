@@ -140,6 +140,7 @@ function figuresOfReport(figures, report) {
     else
       take(name, value);
   figures.failed_iterations = sum([...(report.failed || []), ...(report.failed_tasks || [])].map(range => range[1] || 0));
+  figures.task_failures = report.task_failures || [];
   figures.shared = report.shared;
   figures.simulation = report.simulated || {};
   takePredictions(figures, report);

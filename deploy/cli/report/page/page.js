@@ -307,6 +307,14 @@ function makeWorkers(figures) {
       ...[worker.compute_s, worker.wait_s, worker.finish_s].map(time => fixedCell(time, 6))))));
 }
 
+// The tasks that failed, the last ones first, of `all`.
+function makeFailures(failures, all) {
+  const rows = failures.map(({task, end, command, error}) => make('tr', null, rowHead(group(task), {'data-value': task}), ...[end, command, error].map(text => make('td', {class: 'text'}, text))));
+  byId('failures-section').append(makeTable('failures', 'Table of failed tasks', ['Task', 'Ended', 'Command', 'Last line of its errors'], [1, 2, 3], rows));
+  if (all > failures.length)
+    byId('failures-section').append(make('p', null, `These are the last ${group(failures.length)} of ${group(all)}; `, make('code', null, 'hdss log'), ' lists all.'));
+}
+
 function makeEvents(events) {
   const count = value => make('td', null, Number.isNaN(value) ? '' : String(value));
   byId('events-section').append(makeTable('events', 'Table of events', ['Time (s)', 'Worker', 'First iteration', 'Iterations', 'What'], [4], events.slice(0, EVENTS_MAX).map(event =>

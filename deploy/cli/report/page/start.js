@@ -87,7 +87,7 @@ function describe() {
 // --- the tables ---
 
 function makePage() {
-  const has = {trace, cuts: run.cuts > 0, events: run.events.length > 0, finish: workers.some(worker => worker.finish > 0), predicted: figures.predicted || simulatedReport};
+  const has = {trace, cuts: run.cuts > 0, events: run.events.length > 0, failures: figures.task_failures?.length > 0, finish: workers.some(worker => worker.finish > 0), predicted: figures.predicted || simulatedReport};
   for (const [name, isThere] of Object.entries(has))
     document.body.classList.toggle(`has-${name}`, Boolean(isThere));
   makeHead(figures);
@@ -99,6 +99,8 @@ function makePage() {
   if (simulatedReport)
     makeSimulated(figuresOf(null, simulatedReport), figures);
   makeTreeSection(tree, figures);
+  if (has.failures)
+    makeFailures(figures.task_failures, sum((report.failed_tasks || []).map(range => range[1] || 0)));
   if (has.events)
     makeEvents(trace.events);
   makeWorkers(figures);

@@ -68,7 +68,7 @@ function drawRate(job) {
   if (rates.length < 2) {
     chart.context.fillStyle = colourOf('faint');
     chart.context.textAlign = 'center';
-    chart.context.fillText(job.state === 'waiting' ? 'It waits.' : 'The line begins in some seconds.', chart.width / 2, chart.height / 2);
+    chart.context.fillText(job.state === 'waiting' ? 'It waits.' : isOver(job) ? 'Nothing is known of its rate.' : 'The line begins in some seconds.', chart.width / 2, chart.height / 2);
     setText(byId('rate-story'), '');
     return;
   }

@@ -207,7 +207,7 @@ async function askForTasks() {
 function samplesOf(job) {
   const samples = state.samples[job.id] ?? [], known = state.tasks?.job === job.id ? state.tasks.history : [];
   if (samples.length < 2)
-    return samples;
+    return known.length > 0 ? known : samples;
   const [[began, before], [live]] = samples;
   return [samples[0], ...known.filter(([ms]) => ms > began && ms < live).map(([ms, done]) => [ms, before + done]), ...samples.slice(1)];
 }
