@@ -84,6 +84,90 @@ KERNELS = (
     ('--time-limit 1x mandelbrot', "--time-limit '1x': accepted: auto, none, or seconds, 30m, 2h, 1h30m, 1d, M:S, H:M:S or D-H:M:S"),
 )
 
+# Lines of a study behind LOOP, what is said behind its name and line, and the lines that are right.
+LOOP = 'kernel = synthetic iterations=9\nworkers = 1 2\n'
+STUDY = (
+    ('techniqe = gss', "unknown key 'techniqe'; did you mean technique?", 'technique = gss'),
+    ('techniques = gss', "unknown key 'techniques'; did you mean technique?", 'technique = gss'),
+    ('Technique = gss', "unknown key 'Technique'; did you mean technique?", 'technique = gss'),
+    ('min-chunk = 2', "unknown key 'min-chunk'; did you mean min_chunk?", 'min_chunk = 2'),
+    ('repeat = 3', "unknown key 'repeat'; *", 'repetitions = 3'),
+    ('foo = 1', "unknown key 'foo'; accepted: kernel, technique, *", 'title = 1'),
+    ('technique gss', "'technique gss' is not accepted: KEY = VALUE ..., or # and a comment", 'technique = gss'),
+    ('technique: gss', "'technique: gss' is not accepted: KEY = VALUE ..., or # and a comment", 'technique = gss'),
+    ('[study]', "'[study]' is not accepted: KEY = VALUE ..., or # and a comment", '# [study]'),
+    ('= gss', "'= gss' is not accepted: KEY = VALUE ..., or # and a comment", 'technique = gss'),
+    ('technique =', 'technique has no value; accepted: techniques', 'technique = gss'),
+    ('masters =', 'masters has no value; accepted: integers from 0 to 1048576', 'masters = 1'),
+    ('technique = gs', "technique: --technique: technique 'gs' is unknown; did you mean gss? accepted are static, *", 'technique = gss'),
+    ('technique = dynamic', "technique: --technique: technique 'dynamic' is unknown; did you mean ss? accepted are static, *", 'technique = ss'),
+    ('technique = css:5', "technique: --technique: technique css: '5' is a value; type css:chunk=5; *", 'technique = css:chunk=5'),
+    ('technique = gss, tss', "technique = 'gss, tss': values stand between blanks, without commas and quotes: technique = gss tss", 'technique = gss tss'),
+    ('technique = gss,tss', "technique = 'gss,tss': values stand between blanks, without commas and quotes: technique = gss tss", 'technique = gss tss'),
+    ('technique = "gss"', "technique = '\"gss\"': values stand between blanks, without commas and quotes: technique = gss", 'technique = gss'),
+    ('masters = 0,1', "masters = '0,1': values stand between blanks, without commas and quotes: masters = 0 1", 'masters = 0 1'),
+    ('measure = time, speedup', "measure = 'time, speedup': values stand between blanks, without commas and quotes: measure = time speedup", 'measure = time speedup'),
+    ('technique = gss gss', "'gss' stands twice in technique; accepted: each value once", 'technique = gss'),
+    ('workers = 4', 'workers stands there for the second time; accepted: one line with all values', 'masters = 1'),
+    ('masters = two', "masters = 'two' is not accepted: integers from 0 to 1048576", 'masters = 2'),
+    ('masters = -1', "masters = '-1' is not accepted: integers from 0 to 1048576", 'masters = 1'),
+    ('masters = 1-4', "masters = '1-4' is not accepted: integers from 0 to 1048576", 'masters = 1 2'),
+    ('threads = 0', "threads: --threads '0': *", 'threads = 1'),
+    ('min_chunk = 0', "min_chunk: --min-chunk '0': *", 'min_chunk = 1'),
+    ('refill = never', "refill: --refill 'never': accepted: *", 'refill = ahead'),
+    ('weighting = yes', "weighting: --weighting 'yes': accepted: *", 'weighting = power'),
+    ('power = fast', "--power 'fast': accepted: measure, equal or a readable file (fast: *", 'power = equal'),
+    ('slowdown = 0.5', "slowdown: --slowdown: '0.5': accepted: numbers from 1 to 1000", 'slowdown = 2'),
+    ('load = heavy', "load: --load: 'heavy': accepted: integers from 0 to 64", 'load = 1'),
+    ('delay = soon', "delay: --inject-delay 'soon': *", 'delay = assignment:10'),
+    ('topology = flat', "topology = 'flat' is not accepted: central, hierarchical, dca-rma, dca-two-sided, dca-node", 'topology = central'),
+    ('topology = hierarchical', 'the topology hierarchical needs a line masters = 1 ...', 'topology = hierarchical\nmasters = 1'),
+    ('thread_technique = gss', 'thread_technique needs a line threads = T ...', 'thread_technique = gss\nthreads = 2'),
+    ('backend = sim', "backend = 'sim' is not accepted: mpirun, simulate", 'backend = simulate'),
+    ('platform = cluster', 'platform needs a line backend = simulate', 'platform = cluster\nbackend = simulate'),
+    ('fail_nodes = 0@1', 'fail_nodes is accepted only where all is simulated: backend = simulate', 'fail_nodes = none 0@1\nbackend = simulate'),
+    ('seeds = yes', 'seeds needs a line backend = simulate', 'seeds = yes\nbackend = simulate'),
+    ('seeds = 3', "seeds = '3' is not accepted: yes, no", 'seed = 3'),
+    ('seed = -1', "seed = '-1' is not accepted: an integer from 0 to 2^64-1", 'seed = 1'),
+    ('steps = 3', "steps = '3' is not accepted: yes, no", 'steps = yes'),
+    ('traces = on', "traces = 'on' is not accepted: yes, no", 'traces = yes'),
+    ('repetitions = 0', "repetitions = '0' is not accepted: an integer from 1 to 10000", 'repetitions = 1'),
+    ('repetitions = many', "repetitions = 'many' is not accepted: an integer from 1 to 10000", 'repetitions = 20'),
+    ('repetitions = 2 3', "repetitions = '2 ...' is not accepted: an integer from 1 to 10000", 'repetitions = 3'),
+    ('until = 0', "until = '0' is not accepted: a percentage above 0, up to 100: 2 %", 'until = 2 %'),
+    ('until = 2\nrepetitions = 3', 'until needs repetitions = 6 or more: fewer runs have no interval of 95 %', 'until = 2\nrepetitions = 6'),
+    ('timeout = 1h', "timeout = '1h' is not accepted: seconds, an integer from 1 to 1000000", 'timeout = 3600'),
+    ('measure = runtime', "measure = 'runtime' is not accepted: time, *", 'measure = time'),
+    ('measure = improvement', 'the measure improvement needs a line baseline = AXIS=VALUE ...', 'measure = improvement\nbaseline = workers=1'),
+    ('measure = thread_imbalance', 'the measure thread_imbalance needs a line threads = T ... of more than 1', 'measure = thread_imbalance\nthreads = 2'),
+    ('baseline = gss', "baseline = 'gss' is not accepted: AXIS=VALUE ...", 'baseline = technique=gss\ntechnique = gss ss'),
+    ('baseline = technique=tss', "baseline = 'technique=tss': the study has no such value of technique; accepted: dfss", 'baseline = technique=dfss'),
+    ('speedup_base = workers=3', "speedup_base = 'workers=3': the study has no such value of workers; accepted: 1, 2", 'speedup_base = workers=1'),
+    ('x = size', "x = 'size' is not accepted: kernel, technique, *", 'x = workers'),
+    ('x = workers technique', 'x: one axis is accepted', 'x = workers'),
+    ('x = workers\nseries = workers', 'series: it is the axis x already; accepted: another one', 'x = workers\nseries = technique'),
+    ('heat = workers', 'heat: accepted: two axes, or none', 'heat = workers technique'),
+    ('options = --technique gss', 'options: --technique is an axis; type a line technique = VALUE ...', 'technique = gss'),
+    ('options = --masters 1', 'options: --masters is an axis; type a line masters = VALUE ...', 'masters = 1'),
+    ('options = --report r.json', "options = '--report' is not accepted: options of hdss run that are no axis and that the study does not set itself", 'options = --verify 0.1'),
+    ('options = --powr equal', 'unknown option --powr; did you mean --power?', 'power = equal'),
+    ('kernel = syntetic', "unknown kernel 'syntetic'; did you mean synthetic? accepted: *", 'kernel = synthetic'),
+    ('kernel = "synthetic"', "kernel = '\"synthetic\"': values stand between blanks, without commas and quotes: kernel = synthetic", 'kernel = synthetic'),
+    ('kernel = synthetic iteration=9', "synthetic: unknown parameter 'iteration'; did you mean iterations? accepted: *", 'kernel = synthetic iterations=8'),
+    ('kernel = synthetic iterations 9', "'iterations' after kernel synthetic: type iterations=9, as one word", 'kernel = synthetic iterations=8'),
+    ('kernel = --masters 1 synthetic', "kernel = '--masters 1 synthetic' is not accepted: a kernel and its parameters, as for hdss run; one line for each", 'kernel = synthetic\nmasters = 1'),
+    ('kernel = nosuch.py', 'nosuch.py is *', 'kernel = synthetic'),
+    ('kernel = exec tasks=nosuch', 'exec: nosuch: No such file or directory', 'kernel = exec command=true count=2'),
+)
+# A study's whole text, and the same of it.
+STUDIES = (
+    ('', 'the matrix is empty: there is no line kernel = ...; accepted: a kernel and its parameters, as for hdss run; one line for each', LOOP),
+    ('# nothing\n', 'the matrix is empty: there is no line kernel = ...; accepted: a kernel and its parameters, as for hdss run; one line for each', LOOP),
+    ('kernel = synthetic\n', 'the matrix is empty: there is no line workers = ...; accepted: integers from 1 to 1048576', LOOP),
+    ('kernel = synthetic\nworkers = auto\n', "workers = 'auto' is not accepted: integers from 1 to 1048576", LOOP),
+    ('kernel = synthetic\nworkers = 0\n', "workers: --workers '0': *", LOOP),
+)
+
 
 def check(words, said):
     result = run([HDSS, *words])
@@ -132,6 +216,27 @@ def test_what_is_no_kernel():
     with open('slip.study', 'w') as file:
         file.write('kernel = mandelbrt\n')
     check(['study', 'slip.study'], "hdss study: slip.study, line 1: unknown kernel 'mandelbrt'; did you mean mandelbrot? accepted: *")
+
+
+def test_studies():
+    """What is typed as the line says is accepted."""
+    for i, (lines, said, right) in enumerate([*STUDIES, *((LOOP + lines + '\n', said, LOOP + right + '\n') for lines, said, right in STUDY)]):
+        for name, text in (('wrong.study', lines), ('right.study', right)):
+            with open(name, 'w', encoding='utf-8') as file:
+                file.write(text)
+        result = run([HDSS, 'study', 'wrong.study'])
+        line = re.sub('^hdss study: wrong.study(, line [0-9]+)?: ', '', result.raw_err.rstrip('\n'))
+        assert result.status == 2 and not result.out and len(result.err) == 1 and line != result.raw_err, (i, lines, str(result))
+        assert line.startswith(said[:-1]) if said.endswith('*') else line == said, f'{lines}\n    {line}\nis not\n    {said}'
+        result = run([HDSS, 'study', '--dry-run', 'right.study'])
+        assert result.status == 0 and result.out, (right, str(result))
+    for words, said in (('', 'no study file is given: hdss study FILE'), ('nosuch.study', 'nosuch.study: No such file or directory'),
+                        ('right', 'right: No such file or directory; did you mean right.study?'), ('.', '.: *'), ('right.study wrong.study', "'wrong.study' is one argument *"),
+                        ('--folder nowhere right.study', "--folder 'nowhere': accepted: a folder that exists"), ('--folder', '--folder needs a value: accepted: *'),
+                        ('--dryrun right.study', 'unknown option --dryrun; did you mean --dry-run?'), ('--report right.study', 'unknown option --report; did you mean --report-only?'),
+                        ('--dry-run=yes right.study', '--dry-run takes no value')):
+        check(['study', *words.split()], 'hdss study: ' + said)
+    assert sorted(os.listdir()) == ['right.study', 'wrong.study'], os.listdir()
 
 
 def test_many_workers_are_noted():

@@ -21,6 +21,7 @@ UNTIL_MOST = 100    # runs of a cell where the file does not say how many
 INTERVAL_LEAST = 3  # runs that have an interval of confidence
 DCA = 'dca-'
 MPIRUN, SIMULATE = 'mpirun', 'simulate'
+LISTS = ('title', 'power', 'slowdown', 'load', 'fail_nodes', 'options')  # keys whose values may have commas
 NO_PLATFORM = 'none'  # that of hdss simulate which is asked for no other
 HALF_OF_MFSC = 'mfsc/2'
 BLANKS = ' \t\r\f\v'
@@ -289,14 +290,20 @@ class Reader:
         if not values:
             raise Refusal(f'{name} has no value; accepted: {key.accepted}')
         if name != 'kernel' and name in self.lines:
-            raise Refusal(f'{name} stands there for the second time')
+            raise Refusal(f'{name} stands there for the second time; accepted: one line with all values')
         self.lines[name] = self.line
-        key.take(self, key, values)
+        try:
+            key.take(self, key, values)
+        except Refusal:
+            plain = ' '.join(split(re.sub('["\',]', ' ', rest)))
+            if plain == ' '.join(values) or (',' in rest and (name in LISTS or ':' in rest)):
+                raise
+            raise Refusal(f"{name} = '{' '.join(values):.100}': values stand between blanks, without commas and quotes: {name} = {plain:.100}") from None
 
     def _add_value(self, axis: str, value: str) -> None:
         values = self.study.values[axis]
         if value in values:
-            raise Refusal(f"'{value:.200}' stands twice in {axis}")
+            raise Refusal(f"'{value:.200}' stands twice in {axis}; accepted: each value once")
         if len(values) == VALUES_MAX:
             raise Refusal(f'more than {VALUES_MAX} values of {axis} are not accepted')
         values.append(value)
@@ -312,7 +319,7 @@ class Reader:
         text = ' '.join(values)
         if len(text) > 1023:
             raise Refusal('a kernel and its parameters of more than 1023 characters are not accepted')
-        if text.startswith('-'):
+        if text.startswith(('-', '"', "'")):
             _refuse(key, text)
         self._add_value('kernel', text)
         self.study.kernel_lines.append(self.line)
@@ -365,7 +372,10 @@ class Reader:
         self.study.options_line = self.line
         for word in values:
             option = word[2:].partition('=')[0] if word.startswith('--') else ''
-            if option and (option in ours or option in self.asks.refused):
+            if option in ours and option:
+                axis = next(axis.name for axis in AXES if option in (axis.name, axis.option))
+                raise Refusal(f'{key.name}: --{option} is an axis; type a line {axis} = VALUE ...')
+            if option in self.asks.refused:
                 _refuse(key, word)
             self.study.options.append(word)
 
@@ -457,7 +467,7 @@ class Reader:
         if runs > RUNS_MAX:
             raise Refusal(f'the matrix has too many runs; accepted: up to {RUNS_MAX}')
         if study.x and study.x == study.series:
-            raise Located('series: it is the axis x already', self.lines['series'])
+            raise Located('series: it is the axis x already; accepted: another one', self.lines['series'])
         self._choose_axes()
         if not study.measured:
             study.measured = [measure.name for measure in MEASURES if measure.is_standard or (measure.name == 'improvement' and study.baseline is not None)]
@@ -473,7 +483,7 @@ class Reader:
                 continue
             if axis.standard is None:
                 self._check_kernel_names()
-                raise Refusal(f'the matrix is empty: there is no line {axis.name} = ...')
+                raise Refusal(f'the matrix is empty: there is no line {axis.name} = ...; accepted: {_find_key(axis.name).accepted}')
             values.append(axis.standard)
 
     def _merge_topologies(self) -> None:
@@ -508,7 +518,7 @@ class Reader:
                 if study.is_real:
                     raise Located(f'{axis.name} is accepted only where all is simulated: backend = simulate', study.line[axis.name])
                 if has_option(study.options, str(axis.option)):
-                    raise Located(f'{axis.name} is among the options already', study.line[axis.name])
+                    raise Located(f'{axis.name} is among the options already; accepted: one of the two', study.line[axis.name])
         if not study.simulates:
             return
         if 'auto' in study.values['threads']:  # a simulated worker is bound to no cores
@@ -522,7 +532,8 @@ class Reader:
         places = {}
         for axis, text in sorted(self.references[key].items(), key=lambda item: list(AXIS).index(item[0])):
             if text and text not in self.study.values[axis]:
-                raise Located(f"{key} = '{axis}={text:.100}': the study has no such value of {axis}", self.lines[key])
+                raise Located(f"{key} = '{axis}={text:.100}': the study has no such value of {axis}; accepted: {', '.join(self.study.values[axis]):.200}",
+                              self.lines[key])
             if text:
                 places[axis] = self.study.values[axis].index(text)
         return places

@@ -142,7 +142,8 @@ class Session:
         try:
             return read_file(path)
         except OSError as error:
-            raise Refusal(f'{path}: {error.strerror}') from None
+            other = f'{path}.study'
+            raise Refusal(f'{path}: {error.strerror}' + (f'; did you mean {other}?' if os.path.exists(other) else '')) from None
 
     def _parse(self, text: str) -> Study:
         try:
