@@ -320,6 +320,24 @@ def test_a_large_array_that_comes_again_is_sent_once():
     return None
 
 
+def change(buffer, parts, named=()):
+    buffer[0] = 7
+    return type(buffer), buffer is parts[1] is parts[2][0], bytes(buffer[:2]), parts[0], named[0] is parts[0]
+
+
+@leaves_nothing
+def test_large_bytes_go_as_arrays_do():
+    """What they are, and one object where it is one, in lists and tuples, too."""
+    text, buffer = os.urandom(1 << 21), bytearray(1 << 17)
+    with hdss.Executor(workers=2) as executor:
+        for parts in ([text, buffer, (buffer,)], (text, buffer, [buffer]), [text, buffer, [buffer, square]]):
+            for call in (executor.submit(change, buffer, parts, named=(text,)), executor.submit(change, buffer, parts, named=[text])):
+                assert call.result() == (bytearray, True, b'\7\0', text, True)
+        assert list(executor.map(len, [text, buffer, text])) == [1 << 21, 1 << 17, 1 << 21]
+        wait_until(lambda: len(sent_by(executor)) == 1, 'all but the text, which came again, to be read')
+    assert buffer[0] == 0
+
+
 @leaves_nothing
 def test_arrays_go_by_shared_memory():
     """Both ways, in memory that the workers share, and in the folder where there is no room for them."""

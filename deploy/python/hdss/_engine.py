@@ -323,7 +323,9 @@ class Engine:
 
     def packed(self, value: Any) -> Tuple[bytes, List[Any]]:
         """A value as bytes, and what has to be kept until a worker has read these: the files of large buffers."""
-        data, large = _pickled.dumps_apart(value)
+        if _pickled.is_plain(value, apart=False):
+            return _pickled.dumps_plain(value, _pickled.PROTOCOL), []
+        data, large = _pickled.dumps_apart(_pickled.marked(value))
         if not large:
             return data, []
         data, files = self.sender().mapped(data, large)
@@ -332,10 +334,10 @@ class Engine:
     def packed_call(self, function: Callable[..., Any], *rest: Any) -> Tuple[bytes, Any, List[Any]]:
         """A function with its arguments, likewise, and what is sent in its place. A function is sent once."""
         sent = self.sender().sent(function)
-        is_plain = not rest or (not rest[1] and set(map(type, rest[0])) <= _pickled.PLAIN)  # most often, and quickly
-        if sent is not function and (is_plain or _pickled.is_plain(rest, arrays=False)):
+        is_plain = not rest or (not rest[1] and _pickled.are_plain(rest[0], _spool.BUFFER))  # most often, and quickly
+        if sent is not function and (is_plain or _pickled.is_plain(rest, apart=False)):
             return _pickled.dumps_plain((sent, *rest), _pickled.PROTOCOL), sent, []
-        data, files = self.packed((sent, *rest))
+        data, files = self.packed((sent, *_pickled.marked(rest)))
         return data, sent, files
 
     def sender(self) -> Any:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import pickle
 import sys
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from hdss._spool import BUFFER, put_buffer, take_buffer
 
 PROTOCOL = 5
 PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _TEXTS = {str, bytes}
+_BYTES = (bytes, bytearray)
 _FEW, _DEPTH = 32, 3
 
 # Bits of the first byte of what a batch of a map has: its items, or outcomes, are plain and not each a pickle; the worker hands back what
@@ -23,17 +24,41 @@ BATCH_NS = 3000000
 _VALUE, _RAISED, _APART = b'\0', b'\1', b'\2'
 
 
-def is_plain(value: Any, depth: int = _DEPTH, arrays: bool = True) -> bool:
-    """True for what pickle makes the same of as cloudpickle does, in less time: numbers, texts, with `arrays` arrays of them, and few of
-    these together."""
+def is_plain(value: Any, depth: int = _DEPTH, apart: bool = True) -> bool:
+    """True for what pickle makes the same of as cloudpickle does, in less time: numbers, texts, arrays of numbers, and few of these
+    together. Without `apart`: only if nothing of it goes apart."""
     kind = type(value)
-    if kind in PLAIN:
-        return True
+    if kind in PLAIN or kind is bytearray:
+        return apart or kind not in _BYTES or len(value) < BUFFER
     if kind is tuple or kind is list:
-        return depth > 0 and len(value) <= _FEW and all(is_plain(part, depth - 1, arrays) for part in value)
+        return depth > 0 and len(value) <= _FEW and all(is_plain(part, depth - 1, apart) for part in value)
     if kind is dict:
-        return depth > 0 and len(value) <= _FEW and all(type(key) in PLAIN and is_plain(part, depth - 1, arrays) for key, part in value.items())
-    return arrays and kind.__module__ == 'numpy' and not getattr(getattr(value, 'dtype', None), 'hasobject', True)
+        return depth > 0 and len(value) <= _FEW and all(type(key) in PLAIN and is_plain(part, depth - 1, apart) for key, part in value.items())
+    return apart and (kind is _Bytes or kind.__module__ == 'numpy' and not getattr(getattr(value, 'dtype', None), 'hasobject', True))
+
+
+class _Bytes:
+    """Large bytes in a pickle: a buffer that goes apart, as that of an array does."""
+
+    def __init__(self, value: Union[bytes, bytearray]) -> None:
+        self._value = value
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self._value), (pickle.PickleBuffer(self._value),)
+
+
+def marked(value: Any, known: Optional[Dict[int, Any]] = None) -> Any:
+    """The value with its large bytes as _Bytes, if it is plain: then all references to what can change are known, and one object stays one."""
+    if known is None:
+        return marked(value, {}) if is_plain(value) else value
+    kind = type(value)
+    if kind in _BYTES and len(value) >= BUFFER:
+        return known.setdefault(id(value), _Bytes(value))
+    if kind is tuple or kind is list:
+        return known.get(id(value)) or known.setdefault(id(value), kind(marked(part, known) for part in value))
+    if kind is dict:
+        return known.get(id(value)) or known.setdefault(id(value), {key: marked(part, known) for key, part in value.items()})
+    return value
 
 
 def trim(kept: Dict[Any, Any], most: int) -> None:
