@@ -95,7 +95,7 @@ class _Calls(Unit):
     """Calls of submit() that are quick, which a worker runs one after another, as a batch of a map: what it has not begun in time it hands back."""
 
     def __init__(self, queue: _engine.Queue, calls: List[Any]) -> None:
-        self._queue, self._calls, self._outcomes = queue, calls, []  # type: _engine.Queue, List[_Call], List[bytes]
+        self._queue, self._calls, self._outcomes, self._are_plain = queue, calls, [], False  # type: _engine.Queue, List[_Call], List[Any], bool
 
     def begin(self) -> bool:
         self._calls = [call for call in self._calls if call.begin()]
@@ -103,18 +103,21 @@ class _Calls(Unit):
         return self.items > 0
 
     def contents(self) -> Tuple[bytes, int, int]:
-        return _pickled.dumps_plain([call.data for call in self._calls], _pickled.PROTOCOL), _spool.CALLS, self.items
+        return _pickled.batch_of([call.data for call in self._calls], False, True), _spool.CALLS, self.items
 
     def take(self, outcome: bytes) -> int:
-        self._outcomes = _pickled.loads(outcome)
+        self._are_plain, _, self._outcomes = _pickled.open_batch(outcome)
         return len(self._outcomes)
 
     def end(self, took_s: float) -> None:
         self._queue.note_time(took_s / len(self._outcomes))
         self._queue.put_first(self._calls[len(self._outcomes):])
         for call, outcome in zip(self._calls, self._outcomes):
-            call.take(outcome)
-            call.settle()
+            if self._are_plain:
+                _tell(call.future.set_result, outcome)
+            else:
+                call.take(outcome)
+                call.settle()
 
     def fail(self, error: BaseException) -> None:
         for call in self._calls:

@@ -45,7 +45,7 @@ RESULTS, PRINTS = 'R-', 'printed-'
 ENTRY = struct.Struct('<QQQQ')  # place and length in K.data, function, items; an entry that is not written yet is zeros
 ALONE = (1 << 64) - 1           # as place: the unit has a file of its own
 CALL = 0                        # as function: the contents are (function, arguments, keywords)
-CALLS = (1 << 64) - 1           # as function: the contents are a list of such contents
+CALLS = (1 << 64) - 1           # as function: the contents are a batch of such contents
 HEAD = struct.Struct('<QQQQ')   # unit, length, kind, nanoseconds that it took
 
 # Kinds of entries. FILE names a file that has something new; WAKE is the client's own.

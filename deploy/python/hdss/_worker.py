@@ -8,7 +8,7 @@ import itertools
 import os
 import sys
 import time
-from typing import Any, BinaryIO, Callable, Dict, List, Optional
+from typing import Any, BinaryIO, Callable, Dict, List, Optional, Tuple
 
 from hdss import _interpreter, _pickled, _spool, _state
 
@@ -53,6 +53,11 @@ def _loads(data: bytes) -> Any:
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f'{error}: a worker on {os.uname().nodename} needs it for what it was sent, and looks for modules where the program '
                                   'does: install it for all nodes, or name its folder by PYTHONPATH', name=error.name, path=error.path) from None
+
+
+def _apply(function: Callable[..., Any], arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
+    """An item of a batch of calls of submit()."""
+    return function(*arguments, **keywords)
 
 
 class _Calls:
@@ -137,33 +142,21 @@ class _Calls:
                 raise RuntimeError(f'{self._folder}: unit {number} is not there; do all nodes share this folder?')
             time.sleep(0.01)
 
-    def _one(self, data: bytes, is_one_of_several: bool = False) -> bytes:
+    def _one(self, data: bytes) -> bytes:
         try:
             function, arguments, keywords = _loads(data)
-            self._began = self._began or time.perf_counter_ns()
+            self._began = time.perf_counter_ns()
             value = function(*arguments, **keywords)
         except BaseException as error:
             self._set_back()
             return _pickled.raised_outcome(error)
-        if not is_one_of_several or type(value) not in _pickled.PLAIN:
-            self._set_back()  # what pickling the result needs, too
+        self._set_back()  # what pickling the result needs, too
         return _pickled.value_outcome(value, self._folders)
-
-    def _several(self, data: bytes) -> bytes:
-        """Calls that are quick, of which the client has those back that are not begun in time."""
-        outcomes: List[bytes] = []
-        now = time.perf_counter_ns
-        until = now() + _pickled.BATCH_NS
-        for call in _loads(data):
-            if outcomes and now() > until:
-                break
-            outcomes.append(self._one(call, True))
-        self._set_back()
-        return _pickled.dumps_plain(outcomes, _pickled.PROTOCOL)
 
     def _many(self, unit: _spool.Unit) -> bytes:
         try:
-            function, (is_plain, is_shared, items) = self._function(unit.function), _pickled.open_batch(unit.data)
+            function = _apply if unit.function == _spool.CALLS else self._function(unit.function)
+            is_plain, is_shared, items = _pickled.open_batch(unit.data)
         except BaseException as error:
             return _pickled.batch_of([_pickled.raised_outcome(error)] * unit.items, False)
         values: List[Any] = []  # those that are plain are pickled together
@@ -220,7 +213,7 @@ class _Calls:
         unit = self._read(number)
         self._note_opened()
         self._began = 0
-        outcome = self._one(unit.data) if unit.function == _spool.CALL else self._several(unit.data) if unit.function == _spool.CALLS else self._many(unit)
+        outcome = self._one(unit.data) if unit.function == _spool.CALL else self._many(unit)
         took = time.perf_counter_ns() - self._began if self._began > 0 else 0
         self._done += 1
         if self._done == self._tasks:
