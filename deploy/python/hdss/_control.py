@@ -30,6 +30,7 @@ class _Connection:
         self._socket: Optional[socket.socket] = None
         self._file: Optional[BinaryIO] = None
         self._ended = False
+        self.unanswered = 0  # of what tell() has sent
 
     def close(self) -> None:
         if self._file is not None:
@@ -37,6 +38,7 @@ class _Connection:
         if self._socket is not None:
             self._socket.close()
         self._socket = self._file = None
+        self.unanswered = 0
 
     def end(self) -> None:
         """Called by any thread: the request that waits for its answer, or the next one, ends with OSError."""
@@ -82,8 +84,8 @@ class _Connection:
         self._socket.sendall(f'{method} {path} HTTP/1.1\r\nHost: hdss\r\n{length}\r\n'.encode('ascii') + data)
 
     def is_in_order(self) -> bool:
-        """Takes the answers that are there to what send() has sent. False if one is an error, or the connection has ended."""
-        if self._socket is None:
+        """Takes the answers that are there to what tell() has sent. False if one is an error, or the connection has ended."""
+        if self._socket is None or self.unanswered == 0:
             return True
         try:
             answers = os.read(self._socket.fileno(), 1 << 16)
@@ -91,6 +93,7 @@ class _Connection:
             return True
         except OSError:
             return False
+        self.unanswered -= answers.count(b'HTTP/1.1 ')
         return 0 < answers.count(b'HTTP/1.1 ') == answers.count(b'HTTP/1.1 200 ')
 
     def request(self, method: str, path: str, body: Optional[str]) -> Tuple[int, bytes]:
@@ -164,6 +167,7 @@ class Control:
         if time.monotonic() - self._used > IDLE_S:
             self._connection.close()
         self._used = time.monotonic()
+        self._connection.unanswered += 1
         self._connection.send('POST', path, body)
 
     def is_in_order(self) -> bool:

@@ -20,7 +20,7 @@ from hdss._errors import CallDied, HdssError, SetLost
 from hdss._progress import Bar
 from hdss._sets import PACKAGE, remove_folder, Set, work_folder
 
-AHEAD_S = 0.06       # units are added for so long ahead: as long as the way of one takes, and several of those at once that are short
+AHEAD_S = 0.1        # units are added for so long ahead: as long as the way of one takes, and several of those at once that are short
 AHEAD_MAX = 4096
 BYTES_AHEAD = 1 << 28  # of arrays in units that are open
 LOOK_S = 0.05        # between two looks for results of other machines, and how long calls have ended when what they have printed is looked for
@@ -205,7 +205,7 @@ class Engine:
     def __init__(self, in_set: Set, owns_set: bool, words: List[str], setup: Tuple[Any, Tuple[Any, ...]], options: Dict[str, Any],
                  prints: bool, environment: Optional[Dict[str, str]], bar: Optional[Bar], tasks: int, joins: bool) -> None:
         self.set = in_set
-        self._owns_set = owns_set
+        self._owns_set, self._has_nodes = owns_set, in_set.may_have_nodes
         self.pid = os.getpid()
         self._words, self._options, self._prints, self._tasks = words, options, prints, tasks
         self._environment = dict(os.environ if environment is None else environment)
@@ -449,7 +449,7 @@ class Engine:
         values = self._environment
         values['PYTHONPATH'] = os.pathsep.join([PACKAGE] + [path for path in [values.get('PYTHONPATH')] if path])
         if not any(name in values for name in THREADS):
-            cores = self.workers if self.set.may_have_nodes else len(os.sched_getaffinity(0))
+            cores = self.workers if self._has_nodes else len(os.sched_getaffinity(0))
             values.update({name: str(max(1, cores // self.workers)) for name in THREADS})
         return environment_words(values)
 
@@ -457,7 +457,7 @@ class Engine:
         waits = select.poll()
         waits.register(self._reader.bell, select.POLLIN)
         while True:
-            self._take_results(time.monotonic() >= self._looked_s + LOOK_S)
+            self._take_results(self._has_nodes and time.monotonic() >= self._looked_s + LOOK_S)
             self._is_woken = False  # from here on all is looked for
             if self.error is not None:
                 return
@@ -478,7 +478,7 @@ class Engine:
         self._is_idle = is_idle and not self._has_news and not self._wants_end
         if self._open or not self._is_idle:  # a thread that adds a unit looks in the other order
             self._is_idle = False
-            looks = self._open or self._has_news or self.set.may_have_nodes
+            looks = self._open or self._has_news or self._has_nodes
             waits.poll(LOOK_S * 1000 if looks else 10 if self._wants_end else IDLE_S * 1000)
         else:
             waits.poll()
@@ -541,9 +541,10 @@ class Engine:
 
     def _fill(self) -> None:
         with self._adding:
-            units = self._take_units()
+            units = self._take_units() if self._room() > 0 else []
             try:
-                self._write(units)
+                if units:
+                    self._write(units)
             except BaseException as error:  # they are in no source any more, and not yet open
                 for unit in units:
                     unit.fail(_as_lost(error))

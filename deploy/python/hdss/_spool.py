@@ -234,6 +234,7 @@ class ResultReader:
         self._files: Dict[str, Tuple[BinaryIO, _Entries]] = {}
         self._seen: 'set[str]' = set()
         self._pipe = _Entries()
+        self._room = 0  # bytes for which the pipe always has room: each two pages have more than one page of them
         self.bell = -1
 
     def open(self) -> None:
@@ -244,6 +245,7 @@ class ResultReader:
             fcntl.fcntl(self.bell, 1031, PIPE_BYTES)  # F_SETPIPE_SZ
         except OSError:  # the user has too many of them
             pass
+        self._room = fcntl.fcntl(self.bell, 1032) // 2 - select.PIPE_BUF  # F_GETPIPE_SZ
 
     def wake(self) -> None:
         """Makes the bell readable."""
@@ -253,7 +255,8 @@ class ResultReader:
             pass
 
     def entries(self, looks: bool) -> Iterator[Entry]:
-        """What has come since. `looks`: also in files of which the pipe has said nothing."""
+        """What has come since. `looks`: also in files of which the pipe has said nothing, as it does if it is full."""
+        left = self._room  # beyond which the pipe may have been full
         while True:
             try:
                 data = os.read(self.bell, READ_BYTES)
@@ -264,9 +267,10 @@ class ResultReader:
                     yield from self._of_file(entry[3].decode())
                 elif entry[1] != WAKE:
                     yield entry
+            left -= len(data)
             if len(data) < READ_BYTES:
                 break
-        if looks:
+        if looks or left < 0:
             for name in os.listdir(self._folder):
                 if name.startswith(RESULTS) and '.unit-' not in name:
                     yield from self._of_file(name)
