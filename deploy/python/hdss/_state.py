@@ -178,8 +178,8 @@ class State:
 
     def __init__(self) -> None:
         self._values = [(look, set_back, look()) for look, set_back in _PARTS]
-        self._modules = sys.modules, dict(sys.modules)
-        self._builtins = dict(vars(builtins))
+        self._modules, self._builtins = (sys.modules, dict(sys.modules)), dict(vars(builtins))
+        self._known = [(owned, list(owned.values())) for owned in (sys.modules, vars(builtins))]  # which are quickly compared
         searched: List[List[Any]] = [sys.path, sys.meta_path, sys.path_hooks]
         self._searched = [(owned, list(owned)) for owned in searched]
 
@@ -198,13 +198,12 @@ class State:
     def _set_modules_back(self) -> bool:
         """Modules may come, and may be searched for in more places; none may be replaced."""
         modules, named = self._modules
-        is_fit = sys.modules is modules and all(map(operator.is_, map(modules.get, named), named.values()))
-        if not is_fit:
+        is_fit = True
+        if sys.modules is not modules or any(list(owned.values())[:len(values)] != values for owned, values in self._known):
+            is_fit = sys.modules is modules and all(map(operator.is_, map(modules.get, named), named.values()))
             sys.modules = modules
             modules.update(named)
-        own = vars(builtins)
-        if not all(map(operator.is_, map(own.get, self._builtins), self._builtins.values())):
-            own.update(self._builtins)
+            vars(builtins).update(self._builtins)
         sys.path, sys.meta_path, sys.path_hooks = (owned for owned, _ in self._searched)
         for owned, places in self._searched:
             if any(place not in owned for place in places):
