@@ -19,7 +19,7 @@ from hdss._engine import end_wait, Engine, Source, Unit
 
 BATCH_S, BATCH_LONG_S = 0.001, 0.02
 BATCH_MAX, BATCH_FIRST = 5000, 500  # items
-BATCH_PART = 8  # of a batch, at the end of a list; what is less is not worth the way
+BATCH_PART = 4  # of a batch, at the end of a list; what is less is not worth the way
 MEASURED_MAX = 64
 BATCH_BYTES = 1 << 18
 SIZED_AHEAD = 1 << 20
@@ -304,7 +304,9 @@ class Map(Source):
             if is_known:
                 size = max(size, min(self._pulled // (4 * workers), int(BATCH_LONG_S / self._mean_s)))
             left = len(self._items) + sum(len(values) for _, values, _ in self._back)
-            size = min(size, max(1, left // (workers if is_known else 2 * workers), size // BATCH_PART if is_known else 1))
+            least = max(1, size // BATCH_PART) if is_known else 1
+            size = min(size, max(least, left // (workers if is_known else 2 * workers)))
+            size = left if left - size < least else size
         return size
 
     def has_items(self) -> bool:
