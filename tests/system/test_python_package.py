@@ -84,7 +84,7 @@ def test_the_build_folder_has_it():
 
 
 def test_meson_installs_it():
-    """Below the prefix, together, in a folder of the version of the workers' Python or of all."""
+    """Below the prefix, together, in a folder of the version of the workers' Python or of all; compiled."""
     if not MESON:
         return 'no meson'
     done = subprocess.run([MESON, 'introspect', '--installed', BUILD_ROOT], capture_output=True, text=True, check=True)
@@ -92,7 +92,13 @@ def test_meson_installs_it():
               and os.path.basename(path) != 'hdss_python.py']
     assert sorted(os.path.basename(path) for path in places) == modules(), places
     folders = {os.path.dirname(os.path.dirname(path)) for path in places}
-    assert len(folders) == 1 and folders.pop().endswith(tuple(f'/python{version}/{kind}-packages' for version in ('3', LIBPYTHON) for kind in ('site', 'dist'))), places
+    folder = folders.pop()
+    assert not folders and folder.endswith(tuple(f'/python{version}/{kind}-packages' for version in ('3', LIBPYTHON) for kind in ('site', 'dist'))), places
+    done = subprocess.run([MESON, 'install', '-C', BUILD_ROOT, '--no-rebuild', '--quiet', '--tags', 'python-runtime', '--destdir', os.path.abspath('root')],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    compiled = {name.partition('.')[0] for name in os.listdir(f'root{folder}/hdss/__pycache__')}
+    assert compiled == {name[:-3] for name in modules() if name.endswith('.py')}, compiled
     return None
 
 
