@@ -235,6 +235,15 @@ def apart(loop_of_costs, delay):
     return percents
 
 
+def af_apart(loop_of_costs, delays):
+    """CCA over DCA."""
+    def ratios(cells):
+        centralized = cells_of('eleliemy-ciorba-cca')
+        times = [of.along('delay', delays, kernel=loop_of_costs, technique='af') for of in (centralized, cells)]
+        return text(of_one / of_all for of_one, of_all in zip(*times))
+    return ratios
+
+
 def af_by_delay(loop_of_costs):
     return lambda cells: text(cells.along('delay', DELAYS, kernel=loop_of_costs, technique='af'))
 
@@ -274,6 +283,11 @@ def by_pair(cells, kernel):
 
 def of_pair(technique, thread_technique, kernel=''):
     return lambda cells: f'{by_pair(cells, kernel)[technique, thread_technique]:.1f}'
+
+
+def by_processes(techniques, kernel=''):
+    """With FAC at the thread level."""
+    return lambda cells: ' '.join(of_pair(technique, 'fac2', kernel)(cells) for technique in techniques)
 
 
 def best_pair(kernel=''):
@@ -319,13 +333,27 @@ def best_of_levels(cells):
 
 def behind(pair, kernel=''):
     """How far a pair is behind the best."""
-    return lambda cells: f'{max(by_pair(cells, kernel).values()) - by_pair(cells, kernel)[pair]:.1g} points behind'
+    return lambda cells: f'{max(by_pair(cells, kernel).values()) - by_pair(cells, kernel)[pair]:.2f} points behind'
 
 
 def lead_of_fac(cells):
     """At the process level, over gss and the variants of awf."""
     pairs = by_pair(cells, LOOPS[2])
-    return f'{max(pairs["fac2", "fac2"] - pairs[technique, "fac2"] for technique in ("gss", "awf-b", "awf-c", "awf-d", "awf-e")):.1f} points'
+    return f'{max(pairs["fac2", "fac2"] - pairs[technique, "fac2"] for technique in ("gss", "awf-b", "awf-c", "awf-d", "awf-e")):.2f} points'
+
+
+def behind_af(cells):
+    """At the process level with PSIA."""
+    pairs = by_pair(cells, LOOPS[1])
+    names = [NAMES.get(technique, technique.upper()) for technique in PROCESSES if pairs[technique, 'fac2'] < pairs['af', 'fac2']]
+    return f'AF is ahead of {", ".join(names[:-1])} and {names[-1]}'
+
+
+def random_ahead_of_fac(cells):
+    """At the thread level with the Evrard collapse."""
+    pairs = by_pair(cells, '')
+    names = [technique.upper() for technique in PROCESSES if pairs[technique, 'rnd'] > pairs[technique, 'fac2']]
+    return f'with {", ".join(names[:-1])} and {names[-1]}'
 
 
 def lead_of_ss(cells):
@@ -488,8 +516,7 @@ OURS = {
         **{name: apart(PSIA, delay) for name, delay in zip(('D39', 'D40', 'D41'), DELAYS)},
         **{name: apart(RAGGED, delay) for name, delay in zip(('D42', 'D43', 'D44'), DELAYS)},
         'D46': af_by_delay(RAGGED),
-        'D49': lambda cells: text(by_one.at(kernel=PSIA, technique='af', delay=delay) / cells.at(kernel=PSIA, technique='af', delay=delay)
-                                  for by_one in [cells_of('eleliemy-ciorba-cca')] for delay in DELAYS[:2]),
+        'D49': af_apart(PSIA, DELAYS), 'D51': af_apart(RAGGED, DELAYS[:2]),
     },
     'eleliemy-ciorba-rma': {
         'R15': of_rma(('ss', ON_KNL, ONE_SIDED), ('ss', ON_XEON, ONE_SIDED)),
@@ -515,13 +542,13 @@ OURS = {
         'L21': of_pair('tss', 'ss', LOOPS[0]), 'L22': best_pair(LOOPS[0]), 'L23': best_pair(LOOPS[1]), 'L24': of_pair('awf-c', 'fac2', LOOPS[2]),
         'L25': best_pair(LOOPS[2]), 'L30': levels(LOOPS[0]), 'L31': levels(LOOPS[1]), 'L32': levels(LOOPS[2]), 'L35': mean_by_threads(THREADS, LOOPS[2]),
         'L36': mean_by_threads(['ss', 'fac2'], LOOPS[2]),
-        'L37': lambda cells: ' '.join(of_pair(technique, 'fac2', LOOPS[2])(cells) for technique in PROCESSES if technique != 'awf'),
+        'L37': by_processes([technique for technique in PROCESSES if technique != 'awf'], LOOPS[2]),
         'L38': lambda cells: ' '.join(of_pair('af', 'fac2', kernel)(cells) for kernel in LOOPS),
         'L41': uneven_without('imbalance'), 'L42': uneven_without('thread_imbalance'),
     },
     'mohammed-evrard': {
         'L26': of_pair('gss', 'fac2'), 'L27': best_pair(), 'L33': levels(), 'L39': of_pair('af', 'fac2'),
-        'L40': mean_by_threads(['rnd', 'fac2'], '', PROCESSES[:4]), 'L43': first_steps, 'L46': best_of_levels,
+        'L40': mean_by_threads(['rnd', 'fac2'], '', PROCESSES[:4]), 'L43': first_steps, 'L46': best_of_levels, 'L50': by_processes(PROCESSES),
         'L45': lambda cells: text(cells.at(measure, technique='static', thread_technique='static') for measure in ('imbalance', 'thread_imbalance')),
     },
     'mohammed-boxes-mandelbrot': {'L47': widest_box},
@@ -539,7 +566,9 @@ OURS = {
 
 # What reasons give of the cells of these studies.
 REASONS_OF_CELLS = {
-    'mohammed-two-level': {'L22': behind(('tss', 'ss'), LOOPS[0]), 'L25': behind(('awf-c', 'fac2'), LOOPS[2]), 'L35': lead_of_ss, 'L37': lead_of_fac},
+    'mohammed-two-level': {'L22': behind(('tss', 'ss'), LOOPS[0]), 'L25': behind(('awf-c', 'fac2'), LOOPS[2]), 'L35': lead_of_ss, 'L37': lead_of_fac,
+                           'L38': behind_af},
+    'mohammed-evrard': {'L40': random_ahead_of_fac},
     'mohammed-large': {'L29': behind(('gss', 'fac2'))},
 }
 
@@ -684,11 +713,11 @@ def has_letters(first, **of_others):
 
 
 def is_of_master_by_node(command):
-    """The first three nodes have workers of one master each, of another one on each."""
-    of_node = {}
-    for worker in report_of(command)['worker_stats']:
-        of_node.setdefault(worker['node'], set()).add(worker['master'])
-    return [of_node[node] for node in range(3)] == [{1}, {2}, {3}]
+    """Each node has the workers of one master, which is there and computes, too."""
+    workers = report_of(command)['worker_stats']
+    places = {(worker['node'], worker['master']) for worker in workers}
+    of_masters = [(worker['rank'], worker['node']) for worker in workers if worker['rank'] <= 4 and worker['iterations'] > 0]
+    return places == {(0, 1), (1, 2), (2, 3), (3, 4)} and of_masters == [(1, 0), (2, 1), (3, 2), (4, 3)]
 
 
 def is_of_all_kinds(command):
@@ -708,10 +737,35 @@ def computing_ranks(command):
     return report['workers'] == len(report['worker_stats']) and report['worker_stats'][0]['rank'] == 0 and report['worker_stats'][0]['iterations'] > 0
 
 
+def calculates_at_once(command):
+    """By all, and by one."""
+    return f'{loop_time(command):.2f} {loop_time(command.replace("--dca two-sided", "--masters-compute")):.1f}' == '0.64 10.0'
+
+
+def synchronizes_more(command):
+    reports = [report_of(line) for line in (command, command.replace('af', 'gss'))]
+    return [(report['topology'], report['messages'], report['chunks']) for report in reports] == [('dca-two-sided', 406, 59), ('dca-two-sided', 138, 55)]
+
+
+def is_out_of_order(command):
+    """The later step has the earlier iterations with two operations, not with one."""
+    computed = [report_of(line)['worker_stats'][1]['compute_s'] for line in (command, command.replace(':atomics=2', ''))]
+    return [round(1000 * time, 1) for time in computed] == [25.5, 19.5]
+
+
+def serves_after(command, *others):
+    """A rank that computes, too, and other values of --break-after change the time."""
+    value = re.search(r'--break-after \d+', command).group(0)
+    return computing_ranks(command) and is_like((value, value), *((value, f'--break-after {other}') for other in others))(command)
+
+
+TWO_ATOMICS = is_like((':atomics=2', ':atomics=2'), (':atomics=2', ''))
+
+
 def batches_of_fac(command):
     """The batches that fiss plans by default are as many as those of fac2 in Table 2."""
     batches = math.ceil(len(chunk_sizes('fac2', 4, 1000, '--form', 'closed')) / 4)
-    return chunk_sizes('fiss') == chunk_sizes(f'fiss:stages={batches}')
+    return chunk_sizes('fiss') == chunk_sizes(f'fiss:stages={batches}') and batches == 7
 
 
 CLAIMS = {
@@ -730,19 +784,21 @@ CLAIMS = {
     'L1': names_all('static', 'ss', 'fsc', 'mfsc', 'gss', 'tss', 'fac', 'wf', 'awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af'),
     'L2': is_of_thread_techniques, 'L5': learns_from_steps,
     'L6': lambda command: all(learns_from_steps(command.replace('awf-b', f'awf-{letter}')) for letter in 'bcde'),
-    'L7': lambda command: (report := report_of(command))['technique']['name'] == 'gss' and report['threads']['technique']['name'] == 'fac2',
+    'L7': lambda command: ((report := report_of(command))['technique']['name'], report['threads']['technique']['name']) == ('gss', 'fac2')
+    and (report['threads']['chunks'], report['chunks']) == (677, 74),
     'L8': lambda command: run([HDSS, *shlex.split(f'{command} --masters 1 --masters-compute')[1:]]).status == 2,
     'L10': is_of_iterations(768 * 768), 'L11': names_all('spinimage', 'image_width', 'bin_size', 'support_angle'),
     'L12': names_all('evrard', 'gravity'), 'L13': lambda command: not names_all('collision')(command), 'L44': names_all('gravity'),
     'D14': lambda command: chunk_sizes('rnd') != chunk_sizes('rnd:seed=2'), 'D15': lambda command: set(chunk_sizes(shlex.split(command)[2])[:-1]) == {17},
     'D16': begins_with(113, 81), 'D17': begins_with(50, 83, 116), 'D18': lambda command: chunk_sizes('viss')[:11] == 4 * [62] + 4 * [93] + 3 * [108],
-    'D20': batches_of_fac, 'D21': is_within(1, 250), 'D23': is_of_topology('dca-two-sided'), 'D24': is_of_topology('dca-two-sided'),
-    'D25': computing_ranks, 'D26': is_of_master_by_node, 'D27': is_of_topology('dca-rma'),
-    'R4': lambda command: all(large >= 2 * small - 1 for small, large in zip(*(chunk_sizes('wf:variant=paper', 4, 1000, '--power', '1,2,1,2')[i:16:2]
-                                                                                  for i in (0, 1)))),
-    'R6': lambda command: chunk_sizes('gss', 2, 10, '--form', 'closed')[:2] == [5, 3], 'R7': is_of_topology('dca-rma'), 'R8': is_of_topology('dca-rma'),
-    'R9': computing_ranks, 'R10': computing_ranks,
-    'L3': lambda command: len(set(chunk_sizes('mfsc')[:-1])) == 1 and abs(len(chunk_sizes('mfsc')) - len(chunk_sizes('fac2'))) <= 4,
+    'D20': batches_of_fac, 'D21': is_within(1, 250), 'D23': synchronizes_more,
+    'D24': lambda command: is_of_topology('dca-two-sided')(command) and calculates_at_once(command), 'D25': lambda command: serves_after(command, 5, 50),
+    'D26': is_of_master_by_node, 'D27': lambda command: is_of_topology('dca-rma')(command) and TWO_ATOMICS(command),
+    'D50': lambda command: chunk_sizes('pls:swr=0.7', 4, 1000, '--form', 'closed')[4:7] == [75, 57, 43],
+    'R4': lambda command: chunk_sizes('wf:variant=paper', 4, 1000, '--power', '1,2,1,2')[:6] == [84, 167, 84, 167, 42, 84],
+    'R6': lambda command: chunk_sizes('gss', 2, 10, '--form', 'closed')[:2] == [5, 3], 'R7': is_out_of_order, 'R8': TWO_ATOMICS,
+    'R9': computing_ranks, 'R10': lambda command: serves_after(command, 1, 50),
+    'L3': lambda command: len(set(chunk_sizes('mfsc')[:-1])) == 1 and [len(chunk_sizes(spec)) for spec in ('mfsc', 'fac2')] == [33, 32],
     'L4': is_within(3, 125),
 }
 # Of the second command.
@@ -857,6 +913,23 @@ def second_chunk(words):
     return lambda: f'{max(worker["iterations"] for worker in of_dca(f"--technique af:first=1 {words}")["worker_stats"] if worker["chunks"] == 2) - 1:,}'
 
 
+def last_of_master():
+    """The techniques, but for AF, with which the master that computes is the last to end with 100 us and Mandelbrot."""
+    with open(os.path.join(ROOT, 'deploy/examples/papers/eleliemy-ciorba-cca.study'), encoding='utf-8') as file:
+        specs = re.search('(?m)^technique = (.*)', file.read()).group(1).split()
+    names = []
+    for spec in specs[:-1]:
+        workers = of_dca(f'--masters-compute --technique {spec} --inject-delay calculation:100 {OF_MANDELBROT}')['worker_stats']
+        if max(workers, key=lambda worker: worker['finish_s'])['rank'] == 0:
+            names.append(spec.split(':')[0].upper())
+    return f'With {", ".join(names[:-1])} and {names[-1]} the master is the last'
+
+
+def second_chunks_of_psia():
+    without, with_delay = (second_chunk(f'--dca two-sided {delay} {OF_PSIA}')() for delay in ('', '--inject-delay calculation:100'))
+    return f'by DCA one has {without} ({with_delay} with 100 us)'
+
+
 def times_within_smaller_bounds(*pairs):
     """Of [2L]'s Mandelbrot by pairs."""
     return [loop_time(f'hdss simulate --platform cluster:nodes=41,cores=11 --recall off --power equal --workers 40 --threads 10 --min-chunk 532 '
@@ -887,9 +960,10 @@ REASONS = {
     **{name: speedup_with_weighting(technique, slaves, LARGE_STEINBERG, STEINBERG_KERNEL)
        for name, technique, slaves in (('S48', 'css', 10), ('S49', 'gss', 12), ('S50', 'fss', 12))},
     **{name: speedup_with_weighting(technique, 12, LARGE_HYDRO, HYDRO_KERNEL) for name, technique in (('S54', 'css'), ('S55', 'gss'), ('S56', 'fss'))},
-    'S32': fast_first, 'S41': by_order, 'S45': shares_of_the_listing, 'S68': fss_by_order, 'D38': rnd_by_seed,
+    'S32': fast_first, 'D44': last_of_master, 'S41': by_order, 'S45': shares_of_the_listing, 'S68': fss_by_order, 'D38': rnd_by_seed,
     'D45': second_chunk(f'--masters-compute --inject-delay calculation:100 {OF_MANDELBROT}'), 'D46': second_chunk(f'--dca two-sided {OF_MANDELBROT}'),
-    'D47': second_chunk(f'--masters-compute {OF_PSIA}'), 'D49': second_chunk(f'--dca two-sided {OF_PSIA}'), 'L21': saved_within_smaller_bounds,
+    'D47': second_chunk(f'--masters-compute {OF_PSIA}'), 'D49': second_chunks_of_psia,
+    'D51': lambda: f'one of {second_chunk(f"--masters-compute --inject-delay calculation:10 {OF_MANDELBROT}")()}', 'L21': saved_within_smaller_bounds,
     'L22': lead_within_smaller_bounds, 'L26': longest_of_gss,
 }
 
@@ -953,7 +1027,7 @@ def test_verdicts():
     commands = {row.name: row.command for row in found}
     wrong += [f'{name}: its command does not name {study}.study' for study, of_rows in OURS.items() for name in of_rows
               if f'{study}.study' not in commands.get(name, '')]
-    wrong += [f'{name}: its figure is of CCA and DCA, and its command names one' for name in ('D39', 'D40', 'D41', 'D42', 'D43', 'D44', 'D49')
+    wrong += [f'{name}: its figure is of CCA and DCA, and its command names one' for name in ('D39', 'D40', 'D41', 'D42', 'D43', 'D44', 'D49', 'D51')
               if 'eleliemy-ciorba-cca.study' not in commands[name]]
     assert not wrong, '\n'.join(wrong)
 
