@@ -604,7 +604,7 @@ def settings():
         yield spec, 'recursive', equal(p), False, 2
     for spec, powers in itertools.product(MECHANISM, POWERS):
         yield spec, 'recursive', powers, True, 1
-    for spec, powers in itertools.product(BY_NATURE, POWERS):
+    for spec, powers in itertools.product(BY_NATURE, (*POWERS, equal(4))):
         yield spec, 'recursive', powers, False, 3
     for spec, powers in itertools.product(LEARNING, LEARNED):
         yield spec, 'recursive', powers, False, 4

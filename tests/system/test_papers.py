@@ -28,6 +28,7 @@ SIMPLE = ('css', 'gss', 'fss', 'tss')
 MANDELBROT = ('width=10000 ', 'width=12500 ', 'width=15000 ')
 STEINBERG = ('height=5000 --max', 'height=10000 --max', 'height=15000 --max')
 HYDRO = ('l=5000 ', 'l=7500 ', 'l=10000 ')
+THRESHOLDS = ('500', '750', '1000')
 
 
 class Row(NamedTuple):
@@ -363,6 +364,15 @@ def lead_of_ss(cells):
     return f'{means[0] - means[1]:.2f} points ahead'
 
 
+def of_any_masters(measure):
+    """[H]'s Mandelbrot on 256 workers: the same with any number of masters."""
+    def of_cells(cells):
+        found = {f'{value:.0f} s' for value in cells.along('masters', MASTERS, measure, kernel='mandelbrot', workers='256', technique='dfss')}
+        assert len(found) == 1, found
+        return found.pop()
+    return of_cells
+
+
 def widest_box(cells):
     quartiles = [cell['measures']['time']['quartiles'] for cell in cells.cells]
     assert len(quartiles) == 4, quartiles
@@ -468,7 +478,7 @@ OURS = {
         'H15': at_most_workers('mandelbrot'),
         'H16': at_most_workers('adjoint'),
         'H17': lambda cells: '; '.join(text(cells.along('technique', TECHNIQUES, kernel='mandelbrot', masters='16', workers=workers))
-                                       for workers in ('256', '2048', '4096', '8192')),
+                                       for workers in WORKERS),
         'H18': lambda cells: text(cells.along('technique', TECHNIQUES, kernel='adjoint', masters='16', workers='4096')),
         'H19': at_most_workers('mandelbrot', 'overhead'),
         'H20': at_most_workers('adjoint', 'overhead'),
@@ -566,9 +576,8 @@ OURS = {
 
 # What reasons give of the cells of these studies.
 REASONS_OF_CELLS = {
-    'mohammed-two-level': {'L22': behind(('tss', 'ss'), LOOPS[0]), 'L25': behind(('awf-c', 'fac2'), LOOPS[2]), 'L35': lead_of_ss, 'L37': lead_of_fac,
-                           'L38': behind_af},
-    'mohammed-evrard': {'L40': random_ahead_of_fac},
+    'han-chronopoulos': {'H15': of_any_masters('time'), 'H19': of_any_masters('overhead')},
+    'mohammed-two-level': {'L22': behind(('tss', 'ss'), LOOPS[0]), 'L25': behind(('awf-c', 'fac2'), LOOPS[2]), 'L35': lead_of_ss, 'L37': lead_of_fac},
     'mohammed-large': {'L29': behind(('gss', 'fac2'))},
 }
 
@@ -770,10 +779,11 @@ def batches_of_fac(command):
 
 CLAIMS = {
     'H1': is_of_topology('central'), 'H2': is_of_topology('hierarchical'), 'H5': is_of_powers(2, 1), 'H8': is_within(5, 250),
+    'H3': lambda command: chunk_sizes('dtss', 4, 1001)[:3] == [125, 117, 109],
     'H6': lambda command: (report := report_of(command))['chunks'] == report['refills'] * report['workers'] // report['masters'],
     'H7': is_refilled_when_empty, 'H9': is_of_iterations(200000),
     'H10': lambda command: report_of(command)['nodes'] == 3 and is_like(('ranger', 'ranger:bandwidth=1GB/s'), ('ranger', 'ranger:bandwidth=2GB/s'))(command),
-    'S1': is_of_all_kinds, 'S3': begins_with_cuts(50, 20, 50, 20), 'S4': is_like(('12', '12'), ('12', '11'), ('12', '13')),
+    'S1': is_of_all_kinds, 'S3': begins_with_cuts(50, 20, 50, 20), 'S4': is_like(('34', '49'), ('34', '33'), ('34', '50')),
     'S5': is_like(('auto', '12'), ('auto', '11'), ('auto', '13')), 'S6': begins_with_cuts(50, 25, 50, 25), 'S26': is_of_sizes_between(10, 500),
     'D1': has_letters('NPibR', tss='SFL', fiss='B'), 'D13': lambda command: sum(sizes := chunk_sizes('af', 4, 1000, '--power', '1,1,1,1')) == 1000 > max(sizes),
     'D22': lambda command: 0 < report_of(command)['technique']['measured']['swr'] < 1, 'D29': is_of_iterations(262144),
@@ -889,11 +899,44 @@ def beside_computing():
     return '{:.4f} s with 4096 workers, {:.4f} s with 8192'.format(*found)
 
 
+def of_columns(technique, workers, platform='ranger'):
+    """The picture of [H] with 16 masters."""
+    return (f'hdss simulate --platform {platform} --masters 16 --recall off --copies off --min-chunk 5 --refill when-empty --workers {workers} '
+            f'--output mandelbrot.npy --technique {technique} mandelbrot width=200000 height=200000 xmin=-2 xmax=2 ymin=-2 ymax=2 unit=column escape=2 '
+            'max_iter=16000')
+
+
+def without_bytes():
+    return '{:.1f} and {:.1f} s'.format(*(loop_time(of_columns('dfss', workers, 'ranger:byte=0.1ns')) for workers in (4096, 8192)))
+
+
+def most_columns(technique):
+    """Of the masters of 8192 workers the one that has most; collecting them takes all of the time but for a hundredth."""
+    report, of_master = report_of(of_columns(technique, 8192)), {}
+    for worker in report['worker_stats']:
+        of_master[worker['master']] = of_master.get(worker['master'], 0) + worker['iterations']
+    columns = max(of_master.values())
+    assert 0.99 < columns * 1.92e-3 / report['elapsed_s'] <= 1, (columns, report['elapsed_s'])
+    return f'{columns:,}'
+
+
+def most_columns_of_each():
+    return '{} columns by HDTSS, {} by HDFSS, {} by HDGSS'.format(*map(most_columns, TECHNIQUES))
+
+
+def chunks_of_adjoint():
+    report = report_of('hdss simulate --platform ranger --masters 2 --recall off --copies off --technique dfss --min-chunk 5 --refill when-empty '
+                       '--output adjoint.npy --workers 8192 adjoint n=800')
+    return f'{report["chunks"]:,} chunks with 8192 workers'
+
+
+def on_one_worker():
+    return f'one worker takes {loop_time("hdss simulate --platform ranger --workers 1 --technique dfss adjoint n=800"):.1f} s'
+
+
 def longest_column_chunk(technique):
     """Of the picture of [H] on 256 workers: how many columns, and that it takes all of the time but for a second."""
-    command = ('hdss simulate --platform ranger --masters 16 --recall off --copies off --min-chunk 5 --refill when-empty --workers 256 --output mandelbrot.npy '
-               f'--technique {technique} mandelbrot width=200000 height=200000 xmin=-2 xmax=2 ymin=-2 ymax=2 unit=column escape=2 max_iter=16000')
-    chunks = traced(command, 'chunk')
+    chunks = traced(of_columns(technique, 256), 'chunk')
     longest = max(chunks, key=lambda chunk: float(chunk['ended_s']) - float(chunk['begun_s']))
     assert float(longest['begun_s']) < 1 and longest['ended_s'] == max((chunk['ended_s'] for chunk in chunks), key=float), longest
     return longest['count']
@@ -901,6 +944,29 @@ def longest_column_chunk(technique):
 
 def columns_of_longest_chunks():
     return f'{longest_column_chunk("dgss")} columns by HDGSS, {longest_column_chunk("dfss")} by HDFSS'
+
+
+def on_slow_network():
+    """S-TSS of [SW]'s Floyd-Steinberg on 12 slaves: how many chunks the three sizes have, and their speedups where messages take long."""
+    chunks, found = [], []
+    for kernel in STEINBERG:
+        height, threshold = re.findall(r'\d+', kernel)[0], THRESHOLDS[STEINBERG.index(kernel)]
+        chunks.append(len(chunk_sizes('tss', 12, int(height), '--min-chunk', '10', '--max-chunk', threshold)))
+        line = f'--platform cluster:nodes=13,cores=1,bandwidth=12.5MB/s floyd-steinberg width=15000 height={height}'
+        found.append(serial(line)() / on_slaves(6 * 'fs', f'--technique tss --min-chunk 10 --max-chunk {threshold}', line))
+    assert chunks == [36, 37, 42], chunks
+    return f'it grows, {text(found)}'
+
+
+def of_last_80():
+    """What weighting saves of Table 3's S-TSS."""
+    return f'tss saves {saved_on_slaves("fsfs", "--technique tss:last=80 --min-chunk 80", "floyd-steinberg width=10000 height=10000"):.0f} %'
+
+
+def chunks_of_short_tasks():
+    report = report_of('hdss simulate --platform cluster:nodes=4,cores=32 --power equal --workers 64 --technique dfss --costs constant:mean=0.1 '
+                       'synthetic iterations=64000')
+    return f'{report["chunks"]} chunks'
 
 
 def speedup_with_weighting(technique, slaves, serial_s, kernel):
@@ -962,10 +1028,11 @@ REASONS = {
     **{name: speedup_with_weighting(technique, 12, LARGE_HYDRO, HYDRO_KERNEL) for name, technique in (('S54', 'css'), ('S55', 'gss'), ('S56', 'fss'))},
     'S32': fast_first, 'D44': last_of_master, 'S41': by_order, 'S45': shares_of_the_listing, 'S68': fss_by_order, 'D38': rnd_by_seed,
     'D45': second_chunk(f'--masters-compute --inject-delay calculation:100 {OF_MANDELBROT}'), 'D46': second_chunk(f'--dca two-sided {OF_MANDELBROT}'),
-    'D47': second_chunk(f'--masters-compute {OF_PSIA}'), 'D49': second_chunks_of_psia,
-    'D51': lambda: f'one of {second_chunk(f"--masters-compute --inject-delay calculation:10 {OF_MANDELBROT}")()}', 'L21': saved_within_smaller_bounds,
-    'L22': lead_within_smaller_bounds, 'L26': longest_of_gss,
+    'D47': second_chunk(f'--masters-compute {OF_PSIA}'), 'D49': second_chunk(f'--dca two-sided {OF_PSIA}'), 'L21': saved_within_smaller_bounds,
+    'L22': lead_within_smaller_bounds, 'L26': longest_of_gss, 'H12': chunks_of_adjoint, 'H13': without_bytes, 'S25': of_last_80,
+    'S65': on_slow_network, 'B7': chunks_of_short_tasks,
 }
+MORE_REASONS = {'H14': on_one_worker, 'H17': most_columns_of_each}  # of rows that REASONS has, too
 
 
 # --- the page and what is measured ---
@@ -1059,7 +1126,8 @@ def test_claims():
 
 def test_reasons():
     verdicts = {row.name: row.verdict for row in rows()}
-    wrong = [f'{name}: no "{found}" in "{verdicts[name]}"' for name, reason in REASONS.items() if (found := reason()) not in verdicts[name]]
+    wrong = [f'{name}: no "{found}" in "{verdicts[name]}"' for name, reason in [*REASONS.items(), *MORE_REASONS.items()]
+             if (found := reason()) not in verdicts[name]]
     assert not wrong, '\n'.join(wrong)
 
 
@@ -1078,6 +1146,18 @@ def test_arithmetic():
     assert sum(sizes_of(sizes)) == 10648, sizes
     assert len(found) > 20 and not (wrong := [(name, equation) for name, equation, is_true in found if not is_true]), (found, wrong)
     assert [is_true for _, is_true in equations('3 x 4 is 13; 2500/8 is 313, 1 - 1.63/2.86 is 43 %, (1 + 2)/4 = 0.6')] == [False, True, True, False]
+
+
+def test_computed():
+    """S71: theirs are those of Tables 5 and 8, which other rows have."""
+    theirs = {row.name: numbers(row.theirs) for row in rows() if row.name[0] == 'S'}
+    of_loops = []
+    for weighted, without, savings in (('S31', ('S27', 'S28', 'S29'), ('S48', 'S50', 'S49')), ('S36', ('S32', 'S33', 'S34'), ('S54', 'S56', 'S55'))):
+        speedups = [theirs[weighted]] + [[speedup / (1 - saving / 100) for speedup, saving in zip(theirs[one], theirs[other])]
+                                         for one, other in zip(without, savings)]
+        of_loops.append(text(max(of_all) / min(of_all) for of_all in zip(*speedups)))
+    printed = next(row.theirs for row in rows() if row.name == 'S71')
+    assert printed == '; '.join(of_loops), (printed, of_loops)
 
 
 def test_recurrence():
