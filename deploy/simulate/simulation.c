@@ -439,6 +439,8 @@ static int simulation_check_dca(const struct simulation *simulation, struct erro
     if (job_setup_is_dependent(&simulation->setup))
         return error_set(error, "%s: its iterations depend on one another, which is not simulated with --dca",
                          simulation->setup.kernel->name);
+    if (simulation->setup.job.trace[0] != '\0')
+        return error_set(error, "--trace: workers alone (--dca) write none in a simulation; accepted: without --dca");
     return 0;
 }
 

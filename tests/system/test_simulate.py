@@ -541,6 +541,7 @@ def test_wrong_use():
     refuses(['--slowdown', '1,2', *LOOP], '--slowdown', '16 workers')
     refuses(['--threads', 'auto', *LOOP], '--threads auto')
     refuses(['--threads', 2, '--dca', 'node', *LOOP], '--threads')
+    refuses(['--trace', 'trace.csv', '--dca', 'rma', *LOOP], '--trace')
     refuses(['--threads', 9, '--platform', 'cluster:cores=8', *LOOP], '9 threads', 'cores=C')
     refuses(['--threads', 2, 'hydro'], '--threads')
     refuses(['--dca', 'node', '--weighting', 'acp', *LOOP], 'acp', '--dca node')
