@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 static bool results_is_variable(const struct hdss_loop *loop)
@@ -16,9 +17,23 @@ static bool results_is_variable(const struct hdss_loop *loop)
     return loop->streams > 0;
 }
 
+/* Bytes of many iterations, one after another, are neither an array nor a picture. A command may print either. */
+static int refuse_array(const char *path, const struct hdss_loop *loop, struct error *error)
+{
+    const char *dot = strrchr(path, '.');
+    if (loop->are_tasks || dot == NULL || (strcasecmp(dot, ".npy") != 0 && strcasecmp(dot, ".png") != 0))
+        return 0;
+    return error_set(error,
+                     "%.200s: the kernel yields bytes or text, not numbers of one type; accepted: a name that ends in "
+                     ".txt, or numbers: in Python 'dtype' in what describe() returns",
+                     path);
+}
+
 int results_check(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    return results_is_variable(loop) ? parts_check(path, loop, error) : records_check(path, loop, error);
+    if (!results_is_variable(loop))
+        return records_check(path, loop, error);
+    return refuse_array(path, loop, error) < 0 ? -1 : parts_check(path, loop, error);
 }
 
 int results_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error)

@@ -488,6 +488,40 @@ def wrong(first, count, dtype='float64'):
     return None
 
 
+def test_numbers_without_a_type_are_text():
+    if not python_is_there() or not folder_of_numpy():
+        return 'built without Python, or without numpy'
+    write_module('''
+import numpy
+
+def describe():
+    return 3
+
+def halves(first, count):
+    return numpy.arange(first, first + count) / 2
+
+def listed(first, count):
+    return [numpy.int64(i) if i != 1 else numpy.float32(0.1) for i in range(first, first + count)]
+
+def rows(first, count):
+    return numpy.arange(first, first + count)[:, None] * numpy.array([1, 10])
+
+def pixels(first, count):
+    return [numpy.full(2, 65 + i, 'uint8') for i in range(first, first + count)]
+''')
+    for name, text in (('halves', b'0.0\n0.5\n1.0\n'), ('listed', b'0\n0.1\n2\n'), ('rows', b'0 0\n1 10\n2 20\n'), ('pixels', b'AABBCC')):
+        result = run(['env', 'PYTHONPATH=' + folder_of_numpy(), *job(0, 1, [*EQUAL, '--overwrite', '--output', 'o.csv', 'python:mine.' + name])])
+        if any('numpy' in line for line in result.err):
+            return 'numpy is that of another interpreter than the module\'s'
+        assert result.status == 0 and read('o.csv') == text, (name, result, read('o.csv'))
+    for name in ('o.npy', 'o.PNG'):
+        result = run(['env', 'PYTHONPATH=' + folder_of_numpy(), HDSS, 'run', '--output', name, 'python:mine.halves'])
+        assert result.status == 2 and not os.path.exists(name + '.parts') and result.err == [
+            f'hdss run: {name}: the kernel yields bytes or text, not numbers of one type; accepted: a name that ends in .txt, or numbers: in Python '
+            "'dtype' in what describe() returns"], result
+    return None
+
+
 SQUARES = '''
 def describe():
     return 8
@@ -560,6 +594,7 @@ if __name__ == '__main__':
         test_what_python_may_return,
         test_python_that_fails_says_where,
         test_numpy_arrays_are_taken_as_they_are,
+        test_numbers_without_a_type_are_text,
         test_the_module_is_found_from_a_prefix_that_was_moved,
         test_without_the_module_python_is_refused,
     ])

@@ -21,6 +21,7 @@ import zlib
 # Types by their name in HDSS, and their codes in the modules array and struct.
 TYPES = {'uint8': 'B', 'uint16': 'H', 'uint32': 'I', 'uint64': 'Q', 'int32': 'i', 'int64': 'q', 'float32': 'f', 'float64': 'd'}
 FLOATS = ('float32', 'float64')
+BYTES = ('B', 'b', 'c')  # formats of buffers whose bytes are taken as they are
 KNOWN = ('iterations', 'dtype', 'shape', 'streams', 'waits', 'has_effects')
 LINE_MAX = 380
 ITERATIONS_MAX = 2**63
@@ -130,15 +131,20 @@ def failed(item):
 
 
 def to_bytes(value):
-    """The bytes that an iteration puts on a stream."""
+    """The bytes that an iteration puts on a stream. A number, an array of numbers, or whatever else has a text becomes a line."""
     if value is None:
         return b''
     if isinstance(value, str):
         return value.encode()
     try:
-        return memoryview(value).cast('B') if memoryview(value).c_contiguous else memoryview(value).tobytes()
-    except TypeError:
-        return f'{value}\n'.encode()  # a number, or whatever has a text: a line
+        view = memoryview(value)
+    except (TypeError, ValueError, BufferError):
+        return (str(value) + '\n').encode()
+    if view.ndim > 0 and view.format in BYTES:
+        return view.cast('B') if view.c_contiguous else view.tobytes()
+    if view.ndim == 0:  # a number of numpy
+        return (str(value) + '\n').encode()
+    return (' '.join(map(str, flatten(value if hasattr(value, '__iter__') else view.tolist()))) + '\n').encode()
 
 
 class Kernel:
