@@ -208,8 +208,38 @@ static int refuse_old(const char *path, uint64_t percent, struct error *error)
                      path, percent);
 }
 
-/* Fails if an earlier run at this path can be resumed, or if its journal is unusable. With --overwrite these two cases
- * are allowed. Always fails if the journal is in use or cannot be read. */
+/* Returns the value of a line that add_line() has written, or "". */
+static const char *line_value(const struct journal_head *head, const char *what)
+{
+    const size_t length = strlen(what);
+    for (const char *line = head->text; line < head->text + head->text_bytes; line += strlen(line) + 1)
+        if (strncmp(line, what, length) == 0 && line[length] == '=')
+            return line + length + 1;
+    return "";
+}
+
+/* Fails if the run was of the same kernel in another version. The version of a function in Python is its attribute
+ * `version`, or else the checksum of its module. */
+static int check_version(const struct journal_head *there, const struct job_setup *setup, const char *path,
+                         struct error *error)
+{
+    const char *name = setup->kernel->name, *was = line_value(there, "the kernel's version");
+    const bool is_python = strncmp(name, "python:", strlen("python:")) == 0;
+    if (strcmp(line_value(there, "the kernel"), name) != 0 || strcmp(was, setup->kernel->version) == 0)
+        return 0;
+    if (is_python && strrchr(name, '.') != NULL)
+        return error_set(error,
+                         "%.150s has changed since the run that %.150s is of; accepted: --overwrite to begin anew, or "
+                         "the line %.80s.version = '%.40s' at the end of the module to keep what is done",
+                         name, path, strrchr(name, '.') + 1, was);
+    return error_set(error,
+                     "%.150s: is of version %.40s of %.150s, and this is version %.40s; accepted: that version, or "
+                     "--overwrite to begin anew",
+                     path, was, name, setup->kernel->version);
+}
+
+/* Fails if an earlier run at this path can be resumed, or if its journal is unusable, unless --overwrite is given.
+ * Always fails if the journal is in use or cannot be read. */
 static int check_old(struct resume *resume, const char *path, const struct job_setup *setup, struct error *error)
 {
     struct journal_file file;
@@ -221,7 +251,9 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
     case JOURNAL_READABLE:
         resume->has_begun |= !file.content.is_over;
         if (!overwrites && !file.content.is_over && is_worth_something(&file.content))
-            result = refuse_old(path, percent(&file.content), error);
+            result = check_version(&file.content.head, setup, path, error) < 0
+                         ? -1
+                         : refuse_old(path, percent(&file.content), error);
         break;
     case JOURNAL_UNUSABLE:
         if (!overwrites)
@@ -387,7 +419,8 @@ static int resume_read_earlier(struct resume *resume, const struct job_setup *se
     case JOURNAL_ABSENT: return check_start(setup, resume->path, error);
     case JOURNAL_READABLE:
         resume->resumed = true;
-        if (journal_compare(&resume->earlier.content.head, &resume->head, resume->path, error) < 0 ||
+        if (check_version(&resume->earlier.content.head, setup, resume->path, error) < 0 ||
+            journal_compare(&resume->earlier.content.head, &resume->head, resume->path, error) < 0 ||
             compare_growths(resume, setup, error) < 0)
             return -1;
         return look_at_end(resume, setup, error);

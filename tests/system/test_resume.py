@@ -5,9 +5,10 @@ test_restarts.
 """
 import os
 import signal
+import zlib
 
 from journals import begun_with, wait_for_records, with_one_record
-from launch import (HDSS, SUPERMASTER, WORKER, catches, finish, hurried, job, journal_is_over, main, mpirun_line, report, run, run_job, start,
+from launch import (HDSS, SUPERMASTER, WORKER, catches, finish, hurried, job, journal_is_over, main, mpirun_line, python_is_there, report, run, run_job, start,
                     wait_until)
 from loops import ENDLESS, ENDLESS_ITERATIONS, SLOW, STEADY
 from processes import pid_of
@@ -124,6 +125,36 @@ def test_a_checksum_alone_is_resumed_from_a_journal():
         result = run_job(0, 3, [*words, '--resume'])
     assert result.status == 0 and result.checksum() == reference[0] and journal_is_over('kept.j'), result
     assert report()['faults']['resumed_iterations'] > 0
+
+
+def test_a_function_that_was_mended_is_named():
+    """Iterations that are done are kept if the module says that they are of its version."""
+    if not python_is_there():
+        return 'built without Python'
+    text = '''
+def describe():
+    return {'iterations': 20, 'dtype': 'float64'}
+
+def f(first, count):
+    return [1 / (i - 15) for i in range(first, first + count)]
+'''
+    words = ['--technique', 'ss', '--power', 'equal', '--retries', '0', '--output', 'f.npy', 'python:part.f']
+    with open('part.py', 'w') as file:
+        file.write(text)
+    version = f'{zlib.crc32(text.encode()):08x}'
+    assert run_job(0, 1, words).status == 3
+    with open('part.py', 'w') as file:
+        file.write(text.replace('i - 15', 'i - 15 or 1'))
+    said = ('hdss run: python:part.f has changed since the run that f.npy.journal is of; accepted: --overwrite to begin anew, or the line '
+            f"f.version = '{version}' at the end of the module to keep what is done")
+    for more in ([], ['--resume'], ['--resume', 'failed']):
+        result = run([HDSS, 'run', '-j1', *more, *words])
+        assert result.status == 2 and result.err == [said], result
+    with open('part.py', 'a') as file:
+        file.write(f"f.version = '{version}'\n")
+    result = run([HDSS, 'run', '-j1', '--report', 'report.json', '--resume', *words])
+    assert result.status == 0 and report()['faults']['resumed_iterations'] == 19, result
+    return None
 
 
 def test_a_signal_in_the_first_moments_drains():
