@@ -459,7 +459,7 @@ def folder_of_numpy():
     return ''
 
 
-def test_numpy_arrays_are_taken_as_they_are():
+def test_numpy_arrays_become_the_type_that_is_described():
     if not python_is_there() or not folder_of_numpy():
         return 'built without Python, or without numpy'
     write_module('''
@@ -472,7 +472,10 @@ def rows(first, count, dtype='float64'):
     i = numpy.arange(first, first + count)[:, None] * numpy.array([1, 10, 100])
     return numpy.asfortranarray(i.astype(dtype))
 
-def wrong(first, count, dtype='float64'):
+def other(first, count, dtype='float64'):
+    return numpy.arange(first, first + count)[:, None] * numpy.array([1, 10, 100], 'int64')
+
+def wrong(first, count, dtype='int32'):
     return numpy.zeros((count, 3), 'float32')
 ''')
     for dtype, code in (('float64', 'd'), ('uint8', 'B'), ('int64', 'q'), ('uint32', 'I')):
@@ -483,8 +486,13 @@ def wrong(first, count, dtype='float64'):
         assert result.status == 0, (dtype, result)
         values = list(memoryview(read('o.bin')).cast(code))
         assert values[:6] == [0, 0, 0, 1, 10, 100] and len(values) == 150, (dtype, values[:9])
-    result = run(['env', 'PYTHONPATH=' + folder_of_numpy(), *job(0, 1, [*EQUAL, 'python:mine.wrong'])])
-    assert result.status == 3 and any('returned elements of type float32, not float64' in line for line in result.err), result
+    for dtype, code in (('float64', 'd'), ('float32', 'f'), ('int32', 'i')):
+        result = run(['env', 'PYTHONPATH=' + folder_of_numpy(), *job(0, 2, [*EQUAL, '--output', 'o.bin', '--overwrite', 'python:mine.other', f'dtype={dtype}'])])
+        assert result.status == 0 and list(memoryview(read('o.bin')).cast(code)) == [i * n for i in range(50) for n in (1, 10, 100)], (dtype, result)
+    for words, said in ((['wrong'], 'TypeError: the function returns float32, which cannot become int32; say another dtype='),
+                        (['other', 'dtype=uint8'], 'accepted by uint8: 0 to 255; or say another dtype=')):
+        result = run(['env', 'PYTHONPATH=' + folder_of_numpy(), *job(0, 1, [*EQUAL, '--retries', '0', f'python:mine.{words[0]}', *words[1:]])])
+        assert result.status == 3 and any(said in line for line in result.err), result
     return None
 
 
@@ -593,7 +601,7 @@ if __name__ == '__main__':
         test_a_kernel_in_python,
         test_what_python_may_return,
         test_python_that_fails_says_where,
-        test_numpy_arrays_are_taken_as_they_are,
+        test_numpy_arrays_become_the_type_that_is_described,
         test_numbers_without_a_type_are_text,
         test_the_module_is_found_from_a_prefix_that_was_moved,
         test_without_the_module_python_is_refused,

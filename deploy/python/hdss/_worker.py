@@ -271,20 +271,6 @@ class _Loop:
             self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], said['shape'], said['is_scalar'], said['view']
             self._function = _loads(file.read())
 
-    def _cast(self, array: Any) -> Any:
-        """The array as the type of the loop. Whole numbers may come in another type, as those of Python do, where they fit."""
-        import numpy
-        wanted = numpy.dtype(self._dtype)
-        if array.dtype.kind in 'iu' and wanted.kind in 'iu' and array.size > 0:
-            limits, least, most = numpy.iinfo(wanted), int(array.min()), int(array.max())
-            if least < limits.min or most > limits.max:
-                raise ValueError(f'the function returns {least if least < limits.min else most}; accepted by {wanted}: {limits.min} to {limits.max}; '
-                                 'or say another dtype=')
-        elif not numpy.can_cast(array.dtype, wanted, 'same_kind'):
-            kind = type(array.flat[0]).__name__ if array.dtype.hasobject else array.dtype.name
-            raise TypeError(f'the function returns {kind}, which cannot become {wanted}; say another dtype=')
-        return array.astype(wanted)
-
     def run(self, first: int, count: int) -> Any:
         import numpy
         result = [self._function(i) for i in range(first, first + count)] if self._is_scalar else self._function(first, count)
@@ -294,7 +280,8 @@ class _Loop:
                 raise ValueError(f'the function returns something of shape {array.shape[1:]}; accepted: {self._shape}, or say another shape=')
             raise ValueError(f'the function returns an array of shape {array.shape} for {count} iterations; accepted: {(count, *self._shape)}')
         if array.dtype != self._dtype:
-            array = self._cast(array)
+            from hdss_python import cast  # type: ignore[import]
+            array = cast(array, self._dtype)
         array = numpy.ascontiguousarray(array)
         return array.view(self._view) if self._view != self._dtype else array
 

@@ -147,6 +147,21 @@ def to_bytes(value):
     return (' '.join(map(str, flatten(value if hasattr(value, '__iter__') else view.tolist()))) + '\n').encode()
 
 
+def cast(array, dtype):
+    """An array of numpy as another type. Whole numbers may come in another type, as those of Python do, where they fit."""
+    import numpy
+    wanted = numpy.dtype(dtype)
+    if array.dtype.kind in 'iu' and wanted.kind in 'iu' and array.size > 0:
+        limits, least, most = numpy.iinfo(wanted), int(array.min()), int(array.max())
+        if least < limits.min or most > limits.max:
+            raise ValueError(f'the function returns {least if least < limits.min else most}; accepted by {wanted}: {limits.min} to {limits.max}; '
+                             'or say another dtype=')
+    elif not numpy.can_cast(array.dtype, wanted, 'same_kind'):
+        kind = type(array.flat[0]).__name__ if array.dtype.hasobject else array.dtype.name
+        raise TypeError(f'the function returns {kind}, which cannot become {wanted}; say another dtype=')
+    return array.astype(wanted)
+
+
 class Kernel:
     """A kernel that is one function of the user's; module.c calls the methods."""
 
@@ -231,6 +246,8 @@ class Kernel:
             view = memoryview(result)
         except TypeError:
             return self.pack(result, first, count)
+        if getattr(result, 'dtype', self.type) != self.type and not (view.readonly and view.format == 'B'):
+            view = memoryview(cast(result, self.type))
         if not view.c_contiguous:
             view = memoryview(view.tobytes()).cast('B').cast(view.format) if view.format in TYPES.values() else view
         return self.check_view(view, count)
