@@ -4,9 +4,10 @@ one in Fortran, and one for DLS4LB."""
 import glob
 import os
 import re
+import shutil
 import subprocess
 
-from installed import SOURCE_ROOT, check_pi, install, library_folder, pkg_config, readme_example, works
+from installed import BUILD_ROOT, MESON, SOURCE_ROOT, check_pi, install, library_folder, pkg_config, readme_example, works
 from launch import main, mpirun_line, run
 
 
@@ -47,6 +48,22 @@ def test_everything_is_where_it_is_looked_for():
     assert not [name for name in expected if name not in found], (set(expected) - found, found)
     endings = ['libhdss.so', 'libhdss.so.0', 'pkgconfig/hdss.pc', 'pkgconfig/dls4lb.pc', 'pkgconfig/hdss-kernel.pc', 'pkgconfig/hdss-technique.pc']
     assert not [ending for ending in endings if not any(name.endswith('/' + ending) for name in found)], found
+
+
+def test_the_manual_before_installation():
+    """As docs/INSTALL.md and deploy/quickstart have it."""
+    if not shutil.which('man'):
+        return 'no man'
+    for name in ('docs/INSTALL.md', 'deploy/quickstart'):
+        with open(os.path.join(SOURCE_ROOT, name), encoding='utf-8') as file:
+            assert '--tags man --destdir pages\n' in file.read(), name
+    made = run([MESON, 'install', '-C', BUILD_ROOT, '--no-rebuild', '--tags', 'man', '--destdir', os.path.abspath('pages')])
+    assert made.status == 0, made
+    (folder,) = glob.glob('pages/**/share/man', recursive=True)
+    names = ['hdss', 'hdss-run', 'hdss-down', 'hdss-python', 'hdss_loop_new', 'hdss_loop_free', 'supermaster']
+    found = run(['env', f'MANPATH={os.path.abspath(folder)}:', 'man', '-w', *names])
+    assert found.status == 0 and len(found.out.splitlines()) == len(names), found
+    return None
 
 
 def test_the_readme_example_in_c_and_cxx():
