@@ -2,6 +2,7 @@
 """What is installed, and the library there: what is where, what it shows of itself, and programs that find it by pkg-config and CMake: the README's in C and C++,
 one in Fortran, and one for DLS4LB."""
 import glob
+import json
 import os
 import re
 import shutil
@@ -48,6 +49,17 @@ def test_everything_is_where_it_is_looked_for():
     assert not [name for name in expected if name not in found], (set(expected) - found, found)
     endings = ['libhdss.so', 'libhdss.so.0', 'pkgconfig/hdss.pc', 'pkgconfig/dls4lb.pc', 'pkgconfig/hdss-kernel.pc', 'pkgconfig/hdss-technique.pc']
     assert not [ending for ending in endings if not any(name.endswith('/' + ending) for name in found)], found
+
+
+def test_the_options_of_the_document():
+    prefix = install()
+    with open(os.path.join(SOURCE_ROOT, 'docs/library.md'), encoding='utf-8') as file, open('options.c', 'w', encoding='utf-8') as program:
+        program.write(re.search('```c\n(.*?)```', file.read(), re.DOTALL).group(1))
+    compile_with('mpicc', 'options.c', './options', '-O2', '-std=c11', '-Wall', '-Wextra', '-Werror', *flags(prefix, 'hdss'))
+    result = run(mpirun_line([(2, ['./options'])]))
+    with open('loop.json', encoding='utf-8') as file:
+        report = json.load(file)
+    assert result.status == 0 and not result.out and 'gss' in json.dumps(report), (result, report)
 
 
 def test_the_manual_before_installation():
