@@ -58,6 +58,7 @@ KERNELS = (
     ('./mine.py', './mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
     ('loop.c', 'loop.c is a source; compile it to a shared object and type: hdss run ./loop.so'),
     ('python:nosuch.f', 'kernel python:nosuch.f: there is no module nosuch; it is looked for in the current folder and in PYTHONPATH'),
+    ('python:./nosuch.f', 'kernel python:./nosuch.f: a module is named without a path; type python:nosuch.f in its folder, or with this in PYTHONPATH'),
     ('src/loop.f90 n=3', 'src/loop.f90 is a source; compile it to a shared object and type: hdss run ./loop.so'),
     ('./fit', "./fit is a program; type: hdss exec ./fit ::: ARG..., or hdss run exec 'command=./fit {}' count=N"),
     ('gzip a.dat', "gzip is a program; type: hdss exec gzip ::: ARG..., or hdss run exec 'command=gzip {}' count=N"),

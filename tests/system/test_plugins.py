@@ -443,6 +443,10 @@ words.describe = lambda: {'iterations': 1, 'dtype': 'int32'}
             ('function', 'accepted: python:MODULE.FUNCTION')):
         result = run_job(0, 1, ['python:' + name])
         assert result.status == 2 and len(result.err) == 1 and line in result.err[0], result
+    with open('whole.py', 'w') as file:
+        file.write('def describe(n=3):\n    return n\ndef f(first, count, n=3):\n    return [1] * count\n')
+    result = run([HDSS, 'run', 'python:whole.f', 'n=abc'])
+    assert result.status == 2 and result.err == ['hdss run: python:whole.f: n=abc: accepted: an integer from -1e18 to 1e18'], result
     result = run([HDSS, 'kernels', 'python:mine.many'])
     assert result.status == 2 and 'describe() says a number or a shape that cannot be' in result.raw_err, result
     with open('broken.py', 'w') as file:

@@ -148,7 +148,7 @@ START_TEST(bounds_are_shown_as_people_write_them)
     param.maximum = 1e15;
     ck_assert_str_eq(kernel_param_accepts(&param, text, sizeof text), "an integer from 0 to 1e15");
     param = (struct hdss_param){"x", HDSS_PARAM_REAL, "0", -1e6, 0.25, NULL, "", ""};
-    ck_assert_str_eq(kernel_param_accepts(&param, text, sizeof text), "a number from -1000000 to 0.25");
+    ck_assert_str_eq(kernel_param_accepts(&param, text, sizeof text), "a number from -1e6 to 0.25");
     ck_assert_str_eq(kernel_param_accepts(&param, text, 10), "a number ");
 }
 END_TEST

@@ -36,6 +36,8 @@ def find(name, kind='function'):
     module_name, dot, function_name = name.rpartition('.')
     if not dot or not module_name or not function_name:
         raise WrongUse(f'accepted: python:MODULE.{kind.upper()}')
+    if '/' in name or name.startswith('.'):
+        raise WrongUse(f'a module is named without a path; type python:{name.split("/")[-1].lstrip(".")} in its folder, or with this in PYTHONPATH')
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
