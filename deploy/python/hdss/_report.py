@@ -207,7 +207,7 @@ def _run(values: Dict[str, Any], operands: List[str]) -> int:
     if not operands:
         raise Refusal('no file is given: hdss report TRACE.csv --html RUN.html')
     if not values:
-        raise Refusal('nothing is to be written: --html FILE.html or --svg FILE.svg is accepted')
+        raise Refusal(f'nothing is to be written; type: hdss report {" ".join(operands):.200} --html FILE.html, or --svg FILE.svg')
     for option in ('html', 'svg'):
         if values.get(option) == '':
             raise Refusal(f'--{option}: the file name is empty')
