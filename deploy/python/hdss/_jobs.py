@@ -301,7 +301,7 @@ def loop(function: Callable[..., Any], n: int, *, dtype: 'numpy.typing.DTypeLike
 
     function   f(i), the result of one iteration; or f(first, count), an array of those of `count` iterations
     technique  by which the loop is cut (`hdss techniques`)
-    output     a .npy file for the results, which stays; else the array is mapped from a file that nobody else sees
+    output     a .npy file for the results, which stays, and replaces one that is there; else the array is mapped from a file that nobody else sees
     timeout    seconds that an iteration may take, retries: how often one that fails is tried again
     Nothing is pickled but the function: workers write records, which are the array. Iterations may be run twice, where a
     worker is lost, slow, or measured. JobFailed where some have failed for good; what is done is in `output` then, as far
