@@ -18,6 +18,7 @@
 #include "deploy/cli/exec_request.h"
 #include "deploy/cli/follow.h"
 #include "deploy/cli/held_folder.h"
+#include "deploy/cli/log_file.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/submission.h"
 #include "deploy/cli/task_files.h"
@@ -713,44 +714,51 @@ static unsigned exec_width(void)
     return size.ws_col < LEAST ? LEAST : size.ws_col;
 }
 
-static void say_stopped(const struct exec_run *run)
+static void say_stopped(const struct exec_run *run, uint64_t ended)
 {
     char done[HUMAN_MAX], all[HUMAN_MAX];
-    const bool is_all = run->is_complete && run->follow.done == run->list.rows;
-    if (!run->is_asked || is_all || run->request.halt.state != HALT_NO || run->error.text[0] != '\0' || run->is_gone ||
+    const struct exec_request *request = &run->request;
+    const bool is_all = run->is_complete && ended == run->list.rows;
+    if (!run->is_asked || is_all || request->halt.state != HALT_NO || run->error.text[0] != '\0' || run->is_gone ||
         run->gives_up)
         return;
-    say(stderr, "hdss exec: stopped: %s%s%s tasks have ended%s", human_count(done, run->follow.done),
+    say(stderr, "hdss exec: stopped: %s%s%s tasks have ended%s", human_count(done, ended),
         run->is_complete ? " of " : "", run->is_complete ? human_count(all, run->list.rows) : "",
-        run->request.shown.joblog == NULL ? ""
-        : run->request.resumes            ? "; the same line runs the others"
-                                          : "; the same line with --resume runs the others");
+        request->shown.joblog == NULL && request->output == NULL ? ""
+        : request->resumes                                       ? "; the same line runs the others"
+                                                                 : "; the same line with --resume runs the others");
 }
 
-static void say_failures(const struct exec_run *run)
+static void say_failures(const struct exec_run *run, const struct reasons *reasons)
 {
     struct text text;
-    if (run->follow.failed == 0 || run->request.shown.quiet)
+    if (reasons->count == 0 || run->request.shown.quiet)
         return;
     text_init(&text);
-    reasons_add_text(&run->follow.reasons, &text, "hdss exec: ", "hdss exec: ", exec_width());
+    reasons_add_text(reasons, &text, "hdss exec: ", "hdss exec: ", exec_width());
     char *lines = text_take(&text);
     fputs(lines != NULL ? lines : "", stderr);
     free(lines);
 }
 
-/* Says in one line which tasks could not be started, so that say_failures() does not. */
-static void tell_hopeless(struct exec_run *run, struct error *error)
+/* With --output: says from the run's own log which tasks failed, and how far a run came that was stopped. */
+static void tell_of_log(const struct exec_run *run)
 {
-    char number[HUMAN_MAX];
-    struct reason reason = {0};
-    const bool none_started = run->follow.not_started == run->follow.done;
-    reasons_take(&run->follow.reasons, REASON_NOT_STARTED, &reason);
-    error_set(error,
-              "%s%s tasks could not be started, and the others were not tried; e.g. task %" PRIu64
-              ", %.80s: %.120s; accepted: --halt never to try all",
-              none_started ? "the first " : "", human_count(number, run->follow.not_started), reason.number,
-              reason.command, reason.error);
+    struct log_file log;
+    struct error unread;
+    struct reasons reasons = {0};
+    if (log_file_open(&log, run->output, NULL, &unread) < 0)
+        return;
+    for (size_t i = 0; i < log.count; i++)
+        if (log.records[i].has_failed)
+            log_file_add_reason(&log, &log.records[i], &reasons, &unread);
+    reasons_sort(&reasons);
+    say_failures(run, &reasons);
+    if (reasons.count > 0 && !run->request.shown.quiet)
+        say(stderr, "hdss exec: `hdss log %s --failed` lists what failed, and --resume=failed runs it again",
+            run->output);
+    say_stopped(run, log.count);
+    log_file_close(&log);
 }
 
 static int end_follow(struct exec_run *run, int status, struct error *error)
@@ -777,8 +785,8 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
         say(stderr, "hdss exec: %s", halt_text(&run->request.halt, text));
         status = halt_status(&run->request.halt);
     }
-    say_failures(run);
-    say_stopped(run);
+    say_failures(run, &run->follow.reasons);
+    say_stopped(run, run->follow.done);
     results_tail_remove(run->output);
     return status;
 }
@@ -871,7 +879,11 @@ static int exec_tasks(struct exec_run *run, struct error *error)
         return EXIT_STATUS_USAGE;
     note_background(&run->request);
     int status = launch_tasks(run, error);
-    return run->follows ? end_follow(run, status, error) : status;
+    if (run->follows)
+        return end_follow(run, status, error);
+    if (status == EXIT_STATUS_TASKS || status == EXIT_STATUS_DRAINED)
+        tell_of_log(run);
+    return status;
 }
 
 static void exec_complain(const struct error *error)

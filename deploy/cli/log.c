@@ -171,19 +171,6 @@ struct log_sums {
     struct reasons reasons;
 };
 
-static int take_reason(struct log_file *log, const struct log_record *record, struct log_sums *sums,
-                       struct error *error)
-{
-    struct task_row row;
-    char bytes[LOG_ERRORS_KEPT];
-    if (log_file_row(log, record, &row, error) < 0)
-        return -1;
-    const size_t length = reasons_know(&sums->reasons, &row) ? 0 : log_file_errors(log, record, bytes);
-    reasons_add(&sums->reasons, &row, bytes, length);
-    sums->failed++;
-    return 0;
-}
-
 static int take_sums(struct log_file *log, const struct log_record *record, struct log_sums *sums, struct error *error)
 {
     const bool is_first = sums->began_s < 0;
@@ -193,7 +180,8 @@ static int take_sums(struct log_file *log, const struct log_record *record, stru
     sums->tried_again += record->tried_again;
     if (ranges_add(&sums->workers, record->worker, 1, NULL) < 0 || ranges_add(&sums->nodes, record->node, 1, NULL) < 0)
         return error_set(error, "out of memory");
-    return record->has_failed ? take_reason(log, record, sums, error) : 0;
+    sums->failed += record->has_failed;
+    return record->has_failed ? log_file_add_reason(log, record, &sums->reasons, error) : 0;
 }
 
 static int compare_reals(const void *a, const void *b)

@@ -395,3 +395,15 @@ int log_file_streams(struct log_file *log, const struct log_record *record, log_
         return -1;
     return hand_over(log->err, log->errors, record->err_at, record->err, 1, take, context, error);
 }
+
+int log_file_add_reason(struct log_file *log, const struct log_record *record, struct reasons *reasons,
+                        struct error *error)
+{
+    struct task_row row;
+    char bytes[LOG_ERRORS_KEPT];
+    if (log_file_row(log, record, &row, error) < 0)
+        return -1;
+    const size_t length = reasons_know(reasons, &row) ? 0 : log_file_errors(log, record, bytes);
+    reasons_add(reasons, &row, bytes, length);
+    return 0;
+}

@@ -3,6 +3,7 @@
  * If the run continues or was interrupted, it is in the parts. */
 #pragma once
 
+#include "common/metrics/reasons.h"
 #include "common/metrics/task_log.h"
 #include "common/util/error.h"
 
@@ -53,6 +54,10 @@ int log_file_row(struct log_file *log, const struct log_record *record, struct t
 
 /* Copies the end of the task's errors, and returns its length; 0: unknown. */
 size_t log_file_errors(struct log_file *log, const struct log_record *record, char bytes[LOG_ERRORS_KEPT]);
+
+/* Adds the reason of a failed task, with the last line of its errors if the reason is new. */
+int log_file_add_reason(struct log_file *log, const struct log_record *record, struct reasons *reasons,
+                        struct error *error);
 
 /* Gets a piece of a stream: stream 0 is output, 1 errors. */
 typedef int log_taker(void *context, unsigned stream, const void *bytes, size_t count, struct error *error);

@@ -344,6 +344,22 @@ def test_files_of_tasks():
     assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.journal', 'all.log', 'log', 'out']
 
 
+def test_a_run_with_an_output_says_how_it_ended():
+    """The lines of a run without --output, and how to look at the files."""
+    run = execute('--output', 'all', 'echo no >&2; exit {}', ':::', '0', '1')
+    assert run.status == 3 and run.err == ["hdss exec: 1 task failed with exit 1: 2 echo no >&2; exit '1': no",
+                                           'hdss exec: `hdss log all --failed` lists what failed, and --resume=failed runs it again'], run
+    assert '2' in execute('all', '--failed', program=(HDSS, 'log')).out.splitlines()[-1].split()
+    run = execute('--quiet', '--output', 'other', 'exit {}', ':::', '0', '1')
+    assert run.status == 3 and run.raw_err == '', run
+    process = subprocess.Popen([HDSS, 'exec', '-j1', '--output', 'long', 'touch a; sleep 0.1', ':::', *map(str, range(2000))], env=environment(),
+                               stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: os.path.exists('a'), 'the first task')
+    process.send_signal(signal.SIGINT)
+    err = process.communicate(timeout=TIMEOUT_S)[1]
+    assert process.returncode == 4 and re.search('\nhdss exec: stopped: [0-9,]+ of 2,000 tasks have ended; the same line with --resume runs the others\n$', err), err
+
+
 # --- how runs end ---
 
 def private_folders():
@@ -510,6 +526,6 @@ if __name__ == '__main__':
           test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_output_has_no_bound, test_a_full_disk_cuts_output, test_order_and_shell, test_no_others_are_tried_where_none_can_start,
           test_a_list_without_programs_is_refused, test_programs_are_looked_for_where_tasks_run, test_a_pipe_is_read_while_tasks_run,
           test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_tasks, test_what_has_run_is_not_run_again,
-          test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
+          test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks, test_a_run_with_an_output_says_how_it_ended,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,
           test_tasks_end_with_the_reader_of_their_output, test_what_is_wrong_is_said_in_a_line, test_a_terminal_has_no_arguments])
