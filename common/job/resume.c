@@ -146,8 +146,8 @@ static int refuse_changed(const struct resume *resume, const struct job_setup *s
         snprintf(which, sizeof which, "one at least of %ss %" PRIu64 " to %" PRIu64 " has", what, first + are_tasks,
                  end - 1 + are_tasks);
     return error_set(error,
-                     "%.150s%s%s changed since the run that %.150s is of; accepted: those as they were, and new ones "
-                     "behind them, or --overwrite to begin anew",
+                     "%.150s%s%s changed since the run that %.150s is of; accepted: those as they were, with new "
+                     "and mended ones behind them, or --overwrite to begin anew",
                      list != NULL ? list : "", list != NULL ? ": " : "", which, resume->path);
 }
 

@@ -488,7 +488,9 @@ def test_parts_whose_bytes_their_reader_has_taken_are_not_missing():
 def test_a_list_that_was_changed_is_not_resumed():
     check(run_job(0, 2, tasks(['true', 'false'])), 3)
     result = check(run_job(0, 2, ['--resume', *tasks(['true', 'echo'])]), 2)
-    assert len(result.err) == 1 and 'task 2 has changed' in result.err[0], result
+    assert len(result.err) == 1 and 'task 2 has changed' in result.err[0] and 'with new and mended ones behind them' in result.err[0], result
+    result = check(run_job(0, 2, ['--resume', *tasks(['true', 'false', 'touch mended'])]), 3)
+    assert os.path.exists('mended'), result
 
 
 def test_bad_input_is_one_line():

@@ -313,6 +313,10 @@ def test_what_a_log_has_is_not_run_again():
     assert run.status == 2 and run.out == '' and run.err[0].startswith("hdss exec: log, line 6: task 4 was `echo 'd'; test 'd' != b`, and is now `echo 'x'"), run
     run = execute('--resume', *words, stdin='a\nb\nc\nd\n')
     assert run.status == 0 and 'all tasks have ended, and 1 of them failed; --resume=failed runs it again' in run.raw_err, run
+    assert execute('-j1', '--joblog', 'mended', 'test {} != b', ':::', 'a', 'b').status == 3
+    run = execute('--joblog', 'mended', '--resume-failed', 'test {} != b', ':::', 'x', 'c')
+    assert run.status == 2 and 'mended, line 2: task 1 was' in run.err[0], run
+    assert execute('--joblog', 'mended', '--resume-failed', 'test {} != b', ':::', 'a', 'c').status == 0
     assert execute('--joblog', 'good', 'true', ':::', 'a').status == 0
     assert 'nothing to do' in execute('--resume', '--joblog', 'good', 'true', ':::', 'a').raw_err
 

@@ -163,8 +163,8 @@ START_TEST(a_list_is_gone_on_with_behind_its_end)
     root_finish_output(&root, EXIT_STATUS_DRAINED);
     ck_assert(root.resumable);
     write_list(10, 4, false);
-    refuse("letters: task 5 has changed since the run that j is of; accepted: those as they were, and new ones behind "
-           "them, or --overwrite to begin anew");
+    refuse("letters: task 5 has changed since the run that j is of; accepted: those as they were, with new and mended "
+           "ones behind them, or --overwrite to begin anew");
     write_list(9, 99, false);
     refuse("letters: there are 9 tasks, and j is of a run that knew of 10; accepted: ");
     write_list(15, 99, false);
