@@ -550,6 +550,7 @@ static int begin_follow(struct exec_run *run, struct error *error)
         .spilled = own.folder.path,
         .joblog = request->shown.joblog,
         .joblog_appends = request->resumes,
+        .joblog_overwrites = argv_contain(&request->words, "--overwrite"),
         .tells = request->shown.tells,
         .sums_up = !request->says_halt && !request->shown.quiet,
         .tag_of = tags ? exec_tag_of : NULL,

@@ -635,6 +635,13 @@ static int look_back(struct follow *follow, struct error *error)
     return result;
 }
 
+static bool has_tasks(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size != 0 &&
+           status.st_size != (off_t)strlen(TASK_LOG_HEADING "\n");
+}
+
 static int open_log(struct follow *follow, struct error *error)
 {
     const char *path = follow->options.joblog;
@@ -651,6 +658,11 @@ static int open_log(struct follow *follow, struct error *error)
     /* A run that appends to the log waits for its lock, because an earlier run may still be writing its last lines. */
     if (follow->log.is_file && !(appends ? file_lock(fd) : file_lock_now(fd)))
         return error_set(error, "--joblog %.200s: another run is writing it; accepted: another file", path);
+    if (!appends && !follow->options.joblog_overwrites && has_tasks(fd))
+        return error_set(error,
+                         "--joblog %.200s: is there already; accepted: --resume, --resume-failed, --overwrite, or "
+                         "another name",
+                         path);
     if (!appends && follow->log.is_file && ftruncate(fd, 0) < 0)
         return refuse_log(follow, error);
     if (appends && follow->log.is_file && look_back(follow, error) < 0)

@@ -32,7 +32,8 @@ struct follow_options {
     /* Folder with output that is too long for the parts, as NUMBER.out and NUMBER.err; NULL: none. */
     const char *spilled;
     const char *joblog;
-    bool joblog_appends;
+    /* Without either, a log that has tasks is refused. */
+    bool joblog_appends, joblog_overwrites;
     bool tells;
     /* Tasks that could not be started print nothing if they make the run hopeless: the caller tells of them. */
     bool sums_up;

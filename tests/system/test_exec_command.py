@@ -313,6 +313,15 @@ def test_what_a_log_has_is_not_run_again():
     assert run.status == 2 and run.out == '' and run.err[0].startswith("hdss exec: log, line 6: task 4 was `echo 'd'; test 'd' != b`, and is now `echo 'x'"), run
     run = execute('--resume', *words, stdin='a\nb\nc\nd\n')
     assert run.status == 0 and 'all tasks have ended, and 1 of them failed; --resume=failed runs it again' in run.raw_err, run
+    with open('log', encoding='ascii') as file:
+        before = file.read()
+    run = execute(*words, ':::', 'a')
+    assert run.status == 2 and run.err == ['hdss exec: --joblog log: is there already; accepted: --resume, --resume-failed, --overwrite, or another name'], run
+    with open('log', encoding='ascii') as file:
+        assert file.read() == before
+    assert execute('--overwrite', *words, ':::', 'a').status == 0
+    with open('log', encoding='ascii') as file:
+        assert len(file.read().splitlines()) == 2
     assert execute('-j1', '--joblog', 'mended', 'test {} != b', ':::', 'a', 'b').status == 3
     run = execute('--joblog', 'mended', '--resume-failed', 'test {} != b', ':::', 'x', 'c')
     assert run.status == 2 and 'mended, line 2: task 1 was' in run.err[0], run

@@ -371,6 +371,14 @@ START_TEST(a_task_log_is_of_one_run_at_a_time)
     ck_assert_ptr_null(other_log);
     ck_assert_str_eq(text_in("log"), HEADING LINE("1", "0"));
     options.joblog_appends = false;
+    FAILS(follow_begin(&follow, &options, &error),
+          "--joblog log: is there already; accepted: --resume, --resume-failed, --overwrite, or another name");
+    ck_assert_str_eq(text_in("log"), HEADING LINE("1", "0"));
+    options.joblog_overwrites = true;
+    begin();
+    end();
+    ck_assert_str_eq(text_in("log"), HEADING);
+    options.joblog_overwrites = false; /* it has no tasks */
     begin();
     end();
     ck_assert_str_eq(text_in("log"), HEADING);
