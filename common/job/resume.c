@@ -178,8 +178,9 @@ static void print_new(const struct resume *resume, const struct job_setup *setup
     const uint64_t before = journal_loop(&resume->earlier.content.head).count, more = setup->count - before;
     const char *list = resume_list(setup);
     if (more > 0)
-        say(err, "%s: %s has %" PRIu64 " new %s%s", name, list != NULL ? list : setup->kernel->name, more,
-            setup->loop.are_tasks ? "line" : "iteration", more == 1 ? "" : "s");
+        say(err, "%s: %s has %" PRIu64 " new %s%s since the earlier run: %s too", name,
+            list != NULL ? list : setup->kernel->name, more, setup->loop.are_tasks ? "line" : "iteration",
+            more == 1 ? "" : "s", more == 1 ? "it runs" : "they run");
 }
 
 static uint64_t percent(const struct journal_content *content)

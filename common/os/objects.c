@@ -115,12 +115,15 @@ static bool is_cut_short(const char *path)
 
 static int object_refuse(const struct object_kind *kind, const char *name, const char *path, struct error *error)
 {
+    static const char absent[] = "cannot open shared object file: ";
     const char *reason = dlerror();
     size_t length = strlen(path);
     if (reason == NULL)
         reason = "cannot be loaded";
     if (strncmp(reason, path, length) == 0 && strncmp(reason + length, ": ", 2) == 0)
         reason += length + 2;
+    if (strncmp(reason, absent, strlen(absent)) == 0)
+        reason += strlen(absent);
     bool is_other_file = strstr(reason, "ELF header") != NULL || strstr(reason, "file too short") != NULL;
     return error_set(error, "%s %.200s: %.180s%s%s", kind->what, name, reason, is_other_file ? "; accepted: " : "",
                      is_other_file ? kind->other : "");

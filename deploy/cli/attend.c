@@ -192,7 +192,7 @@ static void end_job(struct attendance *at, bool finishes)
     if (control_client_ask(&at->asks, "DELETE", target, NULL, ANSWER_MS, &answer, &error) != ASK_ANSWERED)
         snprintf(text, sizeof text, "cannot be cancelled: %.400s", error.text);
     else if (at->attended->side == NULL)
-        snprintf(text, sizeof text, "is cancelled: what runs is ended, and what is done stays; once more to leave it");
+        snprintf(text, sizeof text, "is cancelled: what runs is ended, and what is done stays; Ctrl-C again leaves it");
     else
         text[0] = '\0';
     control_answer_fini(&answer);
@@ -226,7 +226,7 @@ static bool take_signals(struct attendance *at)
         return false;
     if (at->attended->side != NULL && at->asked < 3) {
         say(at,
-            at->asked == 1 ? "stops: what runs is finished; once more ends it" : "is cancelled: what runs is ended");
+            at->asked == 1 ? "stops: what runs is finished; Ctrl-C again ends it" : "is cancelled: what runs is ended");
         end_for_side(at, at->asked > 1);
         return false;
     }

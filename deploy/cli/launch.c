@@ -136,7 +136,8 @@ static void ask_to_stop(struct child *child)
     child->course.asked += child->how->at_once && child->course.asked == 0 ? 2 : 1;
     switch (child->course.asked) {
     case 1:
-        launch_say("draining: nothing begins any more, and what runs is finished and kept; once more to give it up");
+        launch_say("draining: nothing begins any more, and what runs is finished and kept; press Ctrl-C again to "
+                   "end it now");
         begin_drain(child);
         break;
     case 2:

@@ -21,7 +21,9 @@ static const char *turn_waits_for(struct set *set, const struct queue_job *queue
     case QUEUE_IN_TURN: return "its turn";
     case QUEUE_IS_STOPPED: return "the next set";
     case QUEUE_MUST_ALONE: return "all others to end";
-    case QUEUE_IS_FULL: snprintf(set->waits_for, sizeof set->waits_for, "one of %u places", set->queue.at_once); break;
+    case QUEUE_IS_FULL:
+        snprintf(set->waits_for, sizeof set->waits_for, "its turn (%u jobs run)", set->queue.at_once);
+        break;
     case QUEUE_OTHER_ALONE: snprintf(set->waits_for, sizeof set->waits_for, "job %" PRIu32 ", alone", other); break;
     }
     return set->waits_for;

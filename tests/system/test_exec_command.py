@@ -407,7 +407,7 @@ def test_a_second_signal_gives_up():
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: os.path.exists('a'), 'the first task')
     process.send_signal(signal.SIGINT)
-    wait_until(lambda: 'draining' in process.stderr.readline(), 'the drain')
+    wait_until(lambda: 'press Ctrl-C again to end it now' in process.stderr.readline(), 'the drain')
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1 and out == '' and 'giving up' in err and '--resume' not in err, (out, err)

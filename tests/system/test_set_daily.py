@@ -215,7 +215,7 @@ def test_exec_in_a_set():
         wait_until(lambda: '"done": 2' in well(['jobs', '--format', 'json']), 'some tasks')
         stopped.send_signal(signal.SIGINT)
         ended = finish(stopped)
-        assert ended.status == 4 and 'stops: what runs is finished; once more ends it' in ended.err[0] and ' of 1,000 tasks have ended' in ended.err[1], ended
+        assert ended.status == 4 and 'stops: what runs is finished; Ctrl-C again ends it' in ended.err[0] and ' of 1,000 tasks have ended' in ended.err[1], ended
         refused(['exec', '--set', 'main', '-j', '3', 'true', ':::', '1'], '--jobs: a set has the workers that it was started with')
         refused(['exec', '--set', 'main', '--hosts', 'a:1', 'true', ':::', '1'], '--hosts is for a launch; accepted: options of a job')
         refused(['exec', '--set', 'nosuch', 'true', ':::', '1'], "'nosuch' is no set of yours on this machine")
@@ -239,7 +239,7 @@ def test_what_a_job_waits_for_is_its_state():
         well(['submit', '--name', 'open', '--open', 'exec', 'command=echo {}'])
         wait_until(lambda: job('open')['waits_for'] == 'rows', 'the beginning of the open one')
         table = well(['jobs'])
-        for name, state in (('low', 'waits: priority'), ('high', 'running'), ('late', 'waits: job 1'), ('fourth', 'waits: one of 3 places'), ('open', 'waits: rows')):
+        for name, state in (('low', 'waits: priority'), ('high', 'running'), ('late', 'waits: job 1'), ('fourth', 'waits: its turn (3 jobs run)'), ('open', 'waits: rows')):
             assert any(name in line and f' {state} ' in line for line in table.splitlines()), (name, table)
         assert well(['show', 'low']).startswith('main/1: synthetic, waits: priority\n') and 'waits: priority' in well(['top', '--once'])
         well(['cancel', 'high'])
