@@ -153,6 +153,15 @@ int allocation_read(struct hosts *hosts, struct error *error)
     return 0;
 }
 
+bool allocation_is_narrow(const struct hosts *hosts)
+{
+    bool is_narrow = allocation_is_slurm() && hosts->count > 0 && variable("SLURM_NTASKS") == NULL &&
+                     variable("SLURM_CPUS_PER_TASK") == NULL;
+    for (unsigned i = 0; i < hosts->count; i++)
+        is_narrow = is_narrow && hosts->items[i].slots == 1;
+    return is_narrow;
+}
+
 /* Asks squeue when the job ends, because Slurm before 23.02 sets no variable for it. */
 static int64_t ask_slurm(void)
 {

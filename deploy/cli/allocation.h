@@ -14,6 +14,9 @@
  * if a variable, or the file that it names, is malformed. */
 int allocation_read(struct hosts *hosts, struct error *error);
 
+/* True if the job got one core of each node because it asked Slurm for nodes only. `hosts`: from allocation_read(). */
+bool allocation_is_narrow(const struct hosts *hosts);
+
 bool allocation_is_there(void);
 
 bool allocation_is_slurm(void);

@@ -31,6 +31,7 @@ struct line_up {
     bool has_one_launch;
     struct hosts pod_hosts; /* hosts of the pods; only the supermaster is then launched here */
     bool allocated;         /* the hosts are those of a batch job, and the batch system is not Slurm */
+    bool is_narrow;         /* see allocation_is_narrow() */
     bool core_reserved;
     struct argv slowdowns;
     struct argv loads;

@@ -31,7 +31,7 @@ static int show_help(void)
            "Examples:\n"
            "    hdss exec wc -c ::: *.dat\n"
            "    hdss run python:mine.f --output f.npy\n"
-           "    salloc -N 2 hdss exec ./fit ::: *.dat\n");
+           "    salloc -N 2 --exclusive hdss exec ./fit ::: *.dat\n");
     return commands_end_page("hdss");
 }
 

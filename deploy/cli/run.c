@@ -401,6 +401,7 @@ static int find_hosts(struct launch_plan *launch_plan, struct error *error)
         return 0;
     if (allocation_read(&launch_plan->line_up.hosts, error) < 0)
         return error_after(error, "; or name the hosts by --hosts");
+    launch_plan->line_up.is_narrow = allocation_is_narrow(&launch_plan->line_up.hosts);
     launch_plan->line_up.allocated = launch_plan->line_up.hosts.count > 0 && !allocation_is_slurm();
     return 0;
 }
@@ -620,6 +621,13 @@ static void say_crowded(const struct launch_plan *launch_plan)
     say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : launch_plan->program, text);
 }
 
+static void say_narrow(const struct launch_plan *launch_plan)
+{
+    if (launch_plan->line_up.is_narrow && !launch_plan->is_pod && !launch_plan->quiet)
+        say_note(launch_plan->serves ? "hdss up" : launch_plan->program,
+                 "the job has one core of each node; with --exclusive salloc and sbatch give whole nodes");
+}
+
 /* Fails if the supermaster of a set would not be on this machine. Its socket is on its own machine, and commands look
  * for the socket here. */
 static int check_set(const struct launch_plan *launch_plan, struct error *error)
@@ -662,8 +670,10 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
     if (checked == CHECK_IS_OVER)
         status = EXIT_STATUS_DONE;
     else if (checked == 0) {
-        if (how->log == NULL)
+        if (how->log == NULL) {
             say_crowded(launch_plan);
+            say_narrow(launch_plan);
+        }
         const struct dialect *dialect = dialect_of(launch_plan);
         if (dialect->set_environment != NULL)
             dialect->set_environment(launch_plan, set_variable, shown);

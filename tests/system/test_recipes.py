@@ -6,6 +6,7 @@ import glob
 import os
 import socket
 import subprocess
+import time
 
 from launch import HDSS, finish, main, report, start
 from nodes import NETWORK, Nodes, inside
@@ -105,6 +106,15 @@ def test_jobs_of_pbs_and_lsf_on_several_nodes():
         figures = done(run('pbs/hdss.pbs', ['--master-core', 'reserved', *SHORT], first, PBS_NODEFILE='nodes', **network))
         assert figures['masters'] == 2 and workers_on(figures) == [2, 1], figures
     return on_nodes(2, test)
+
+
+def test_a_job_of_one_core_of_each_node_is_told():
+    variables = {'SLURM_JOB_ID': '9', 'SLURM_JOB_END_TIME': str(int(time.time()) + 100000), 'SLURM_JOB_NODELIST': 'a,b', 'SLURM_JOB_CPUS_PER_NODE': '1(x2)'}
+    note = 'hdss run: the job has one core of each node; with --exclusive salloc and sbatch give whole nodes'
+    for others, said in (({}, [note]), ({'SLURM_NTASKS': '2', 'SLURM_TASKS_PER_NODE': '1(x2)'}, []), ({'SLURM_JOB_CPUS_PER_NODE': '2,1'}, [])):
+        words = [f'{key}={value}' for key, value in {**variables, **others}.items()]
+        shown = finish(start(['env', *words, HDSS, 'run', '--dry-run', 'synthetic']))
+        assert shown.status == 0 and [line for line in shown.err if 'one core' in line] == said, (others, shown)
 
 
 def test_a_job_that_cannot_be_understood_starts_nothing():
