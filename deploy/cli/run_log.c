@@ -9,6 +9,7 @@
 #include "hdss/kernel.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void add_count(struct text *text, const char *separator, unsigned count, const char *one)
@@ -18,7 +19,8 @@ static void add_count(struct text *text, const char *separator, unsigned count, 
         text_add(text, "%s%s %s%s", separator, human_count(number, count), one, count == 1 ? "" : "s");
 }
 
-static void write_first_line(const struct launch_plan *launch_plan)
+/* `is_passing`: hdss exec launches this, and other parameters than the command name files of its own. */
+static void write_first_line(const struct launch_plan *launch_plan, bool is_passing)
 {
     const struct job *job = &launch_plan->request.setup.job;
     const struct hosts *hosts = &launch_plan->line_up.hosts;
@@ -26,7 +28,8 @@ static void write_first_line(const struct launch_plan *launch_plan)
     text_init(&text);
     text_add(&text, "hdss run: begins %s", job->kernel);
     for (unsigned i = 0; i < job->kernel_params; i++)
-        text_add(&text, " %.200s", job->kernel_param[i]);
+        if (!is_passing || strncmp(job->kernel_param[i], "command=", strlen("command=")) == 0)
+            text_add(&text, " %.200s", job->kernel_param[i]);
     add_count(&text, " with ", launch_plan->line_up.workers, "worker");
     add_count(&text, " and ", launch_plan->line_up.masters, "master");
     if (hosts->count > 0)
@@ -49,7 +52,7 @@ void run_log_begin(struct run_log *log, const struct launch_plan *launch_plan, c
     log->is_begun =
         log->is_kept && (allocation_is_there() || job->log_every_given || job->progress == JOB_PROGRESS_ALWAYS);
     if (log->is_begun)
-        write_first_line(launch_plan);
+        write_first_line(launch_plan, how->is_passing);
 }
 
 void run_log_end(const struct run_log *log, int status)

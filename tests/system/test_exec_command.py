@@ -357,6 +357,11 @@ def test_files_of_tasks():
     assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.journal', 'all.log', 'log', 'out']
 
 
+def test_a_log_names_no_private_files():
+    run = execute('--bar', '-v', 'echo', ':::', 'a', 'b')
+    assert run.status == 0 and re.search('hdss run: begins exec command=echo with [0-9]+ worker', run.raw_err), run
+
+
 def test_a_run_with_an_output_says_how_it_ended():
     """The lines of a run without --output, and how to look at the files."""
     run = execute('--output', 'all', 'echo no >&2; exit {}', ':::', '0', '1')
@@ -540,5 +545,6 @@ if __name__ == '__main__':
           test_a_list_without_programs_is_refused, test_programs_are_looked_for_where_tasks_run, test_a_pipe_is_read_while_tasks_run,
           test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_tasks, test_what_has_run_is_not_run_again,
           test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks, test_a_run_with_an_output_says_how_it_ended,
+          test_a_log_names_no_private_files,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,
           test_tasks_end_with_the_reader_of_their_output, test_what_is_wrong_is_said_in_a_line, test_a_terminal_has_no_arguments])
