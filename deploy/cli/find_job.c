@@ -5,6 +5,7 @@
 #include "deploy/cli/ask_control.h"
 #include "deploy/cli/sets.h"
 
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,22 @@ static int add_view(struct job_list *found, const struct job_view *view, struct 
     return 0;
 }
 
+/* Adds the name of the output that a job of this number has left in this folder, if there is one. */
+static void add_left_output(uint64_t number, struct error *error)
+{
+    struct error unread, text;
+    char pattern[32];
+    glob_t left;
+    error = error_or(error, &unread);
+    text = *error;
+    snprintf(pattern, sizeof pattern, "*-%" PRIu64 ".out", number);
+    if (number == 0 || glob(pattern, 0, NULL, &left) != 0)
+        return;
+    error_set(error, "%.200s; %.200s here is the output of a job %" PRIu64 " of a set that is over", text.text,
+              left.gl_pathv[0], number);
+    globfree(&left);
+}
+
 static int find_run(struct job_list *found, const char *word, struct error *error)
 {
     struct job_list runs = {0};
@@ -67,6 +84,8 @@ static int find_run(struct job_list *found, const char *word, struct error *erro
     }
     const struct job_view *view = job_list_find(&runs, word, error);
     const int result = view != NULL ? add_view(found, view, error) : -1;
+    if (view == NULL)
+        add_left_output(find_job_number(word), error);
     job_list_fini(&runs);
     return result;
 }
@@ -133,15 +152,15 @@ int find_job(struct job_list *found, const char *set, const char *word, struct e
     return find_in_set(found, &place, word, error) == 0 || find_run(found, word, &why) == 0 ? 0 : -1;
 }
 
-int find_all_jobs(struct job_list *found, const char *set, struct error *error)
+int find_all_jobs(struct job_list *found, const char *set, enum listed listed, struct error *error)
 {
     struct set_place place;
     if (sets_find(set, &place, error) < 0)
         return -1;
-    return control_list_set(found, LISTED_ALIVE, &place, NULL, error);
+    return control_list_set(found, listed, &place, NULL, error);
 }
 
-int find_only_job(struct job_list *found, const char *set, struct error *error)
+int find_only_job(struct job_list *found, const char *set, bool may_be_all, struct error *error)
 {
     struct set_place place;
     struct error why;
@@ -164,8 +183,9 @@ int find_only_job(struct job_list *found, const char *set, struct error *error)
                              : error_set(error, "no run or job of yours goes on on this machine");
     else if (result == 0 && count > 1)
         result = error_set(
-            error, "%u %s are there: say which; `hdss jobs` lists them", count,
-            strchr(all.items[0].id, '/') != NULL || strchr(all.items[all.count - 1].id, '/') != NULL ? "jobs" : "runs");
+            error, "%u %s are there: say which%s; `hdss jobs` lists them", count,
+            strchr(all.items[0].id, '/') != NULL || strchr(all.items[all.count - 1].id, '/') != NULL ? "jobs" : "runs",
+            may_be_all ? ", or --all" : "");
     else if (result == 0)
         result = add_view(found, only, error);
     job_list_fini(&all);

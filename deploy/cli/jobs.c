@@ -29,7 +29,8 @@ enum streams { STREAMS_BOTH, STREAMS_OUT, STREAMS_ERR, STREAMS_SUMMARY };
 
 struct jobs_request {
     enum format format;
-    bool all;
+    bool all, takes_all;
+    bool takes_over; /* --all stands also for the jobs that are over */
     bool follows;
     bool finishes;
     enum streams streams;
@@ -74,6 +75,7 @@ static const struct option_row cancel_rows[] = {
 };
 
 static const struct option_row output_rows[] = {
+    {"all", 'a', NULL, NULL, "print the outputs of all jobs of the set", TAKES_FLAG(struct jobs_request, all)},
     {"stream", 0, "both|out|err|summary", NULL,
      "print only standard output, only standard error, both, or the summary (default both)",
      TAKES_CHOICE(struct jobs_request, streams)},
@@ -123,7 +125,7 @@ static const struct options cancel_options = {
 };
 
 static const struct options output_options = {
-    .usage = "hdss output [ID]... [--stream both|out|err|summary] [--follow] [--set SET]",
+    .usage = "hdss output [ID]... [--all] [--stream both|out|err|summary] [--follow] [--set SET]",
     .about = "Prints the output of jobs of a set: the output of tasks, in their order, or else the summary. Notes and "
              "errors go to standard error.",
     .sections = {{"Options", output_rows}, {"Help", options_common}},
@@ -176,9 +178,9 @@ static int jobs_each(const char *program, const struct jobs_request *request,
     if (request->all && request->count > 0)
         result = error_set(&error, "--all and '%.60s' are both given; accepted: one of them", request->ids[0]);
     else if (request->all)
-        result = find_all_jobs(&meant, request->set, &error);
+        result = find_all_jobs(&meant, request->set, request->takes_over ? LISTED_ALL : LISTED_ALIVE, &error);
     else if (request->count == 0)
-        result = find_only_job(&meant, request->set, &error);
+        result = find_only_job(&meant, request->set, request->takes_all, &error);
     for (unsigned i = 0; i < request->count && result == 0; i++)
         result = find_job(&meant, request->set, request->ids[i], &error);
     if (result < 0)
@@ -363,7 +365,7 @@ static int wait_for_job(const char *program, struct job_view *view, void *contex
 int command_wait(int argc, char **argv)
 {
     static const char program[] = "hdss wait";
-    struct jobs_request request = {0};
+    struct jobs_request request = {.takes_all = true};
     const int status = jobs_parse(program, &wait_options, true, argc, argv, &request);
     return status >= 0 ? status : jobs_each(program, &request, wait_for_job, NULL);
 }
@@ -393,7 +395,7 @@ static int cancel_job(const char *program, struct job_view *view, void *context)
 int command_cancel(int argc, char **argv)
 {
     static const char program[] = "hdss cancel";
-    struct jobs_request request = {0};
+    struct jobs_request request = {.takes_all = true};
     const int status = jobs_parse(program, &cancel_options, true, argc, argv, &request);
     return status >= 0 ? status : jobs_each(program, &request, cancel_job, &request);
 }
@@ -452,7 +454,7 @@ static int print_output(const char *program, struct job_view *view, void *contex
 int command_output(int argc, char **argv)
 {
     static const char program[] = "hdss output";
-    struct jobs_request request = {0};
+    struct jobs_request request = {.takes_all = true, .takes_over = true};
     const int status = jobs_parse(program, &output_options, true, argc, argv, &request);
     return status >= 0 ? status : jobs_each(program, &request, print_output, &request);
 }

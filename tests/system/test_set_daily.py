@@ -90,9 +90,19 @@ def test_output_is_what_was_printed():
         wait_until(lambda: well(['output', '3']) == '1\n', 'the first task')
         well(['cancel', '3'])
         assert run([HDSS, 'wait', '3']).status == 4 and well(['output', '3']) == '1\n'
+        refused(['wait', '--all', '3'], "--all and '3' are both given; accepted: one of them")
+        whole = run([HDSS, 'output', '--all'])
+        assert (whole.status, whole.out, whole.err) == (0, f'out\n{all_of_it}1\n', ['err']), whole
+        for number in (4, 5):
+            assert well(['submit', 'exec', '--', 'sleep', '1000']) == f'main/{number}\n'
+        for command, others in (('wait', ', or --all'), ('cancel', ', or --all'), ('output', ', or --all'), ('show', '')):
+            refused([command], f'2 jobs are there: say which{others}; `hdss jobs` lists them')
+        well(['cancel', '--all'])
         os.remove('exec-2.out')
         gone = run([HDSS, 'output', '2'])
         assert gone.status == 1 and gone.err[0].endswith('/exec-2.out: is not there any more'), gone
+    for number, left in ((3, '; exec-3.out here is the output of a job 3 of a set that is over'), (2, '')):
+        refused(['output', str(number)], f"'{number}' is no run of yours on this machine; `hdss jobs` lists those that are there{left}")
 
 
 def test_names_stand_for_ids():
