@@ -762,6 +762,20 @@ static void tell_of_log(const struct exec_run *run)
     log_file_close(&log);
 }
 
+/* Says in one line which tasks could not be started, so that say_failures() does not. */
+static void tell_hopeless(struct exec_run *run, struct error *error)
+{
+    char number[HUMAN_MAX];
+    struct reason reason = {0};
+    const bool none_started = run->follow.not_started == run->follow.done;
+    reasons_take(&run->follow.reasons, REASON_NOT_STARTED, &reason);
+    error_set(error,
+              "%s%s tasks could not be started, and the others were not tried; e.g. task %" PRIu64
+              ", %.80s: %.120s; accepted: --halt never to try all",
+              none_started ? "the first " : "", human_count(number, run->follow.not_started), reason.number,
+              reason.command, reason.error);
+}
+
 static int end_follow(struct exec_run *run, int status, struct error *error)
 {
     struct error unread;
