@@ -834,17 +834,11 @@ static unsigned before_free(struct service *service, unsigned skipped)
     return rope_before_able(line, skipped);
 }
 
-static void remove_from_line(struct service *service, unsigned w)
-{
-    service->line.count--;
-    rope_remove(&service->line.index.line, w);
-    service_index_note_stale(service, w);
-}
-
 /* Moves the first `count` workers to the end of the queue. */
 static inline void move_to_end(struct service *service, unsigned *count)
 {
-    rope_turn(&service->line.index.line, *count);
+    if (*count > 0)
+        rope_turn(&service->line.index.line, *count);
     *count = 0;
 }
 
@@ -863,10 +857,12 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         const unsigned w = rope_at(&service->line.index.line, passed);
         if (has_slot(service, w))
             assign_copy(service, w, now_ns, actions);
-        if (service->workers[w].asks == 0)
-            remove_from_line(service, w);
-        else
+        if (service->workers[w].asks > 0) {
             passed++;
+        } else {
+            service_leave_queue(service, w);
+            service_index_note_stale(service, w);
+        }
         if (service->has_speeds)
             move_to_end(service, &passed);
     }
@@ -955,8 +951,9 @@ RARELY static void pass_over(struct service *service, struct passed_over *passed
     service_index_update(service);
     const unsigned left = service->line.count - passed->count;
     const unsigned before = rope_before_able(&service->line.index.line, passed->in_front);
-    passed->count += before < left ? before : left;
-    passed->in_front += before < left ? before : left;
+    const unsigned more = before < left ? before : left;
+    passed->count += more;
+    passed->in_front += more;
 }
 
 RARELY static void count_plenty(struct service *service)
@@ -987,8 +984,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
         const unsigned w = first_waiting(service, passed.in_front);
         const bool has_room = has_slot(service, w);
         if (has_room && assign_next(service, w, now_ns, actions)) {
-            if (passed.in_front > 0)
-                move_to_end(service, &passed.in_front);
+            move_to_end(service, &passed.in_front);
             passed.count = 0;
             end_turn(service);
             continue;
@@ -997,8 +993,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
             break;
         pass_over(service, &passed);
     }
-    if (passed.in_front > 0)
-        move_to_end(service, &passed.in_front);
+    move_to_end(service, &passed.in_front);
     send_answers(service, actions);
     if (has_nothing && service->source != SOURCE_FLOWS)
         serve_leftovers(service, now_ns, actions);
