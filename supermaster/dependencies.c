@@ -79,7 +79,7 @@ bool supermaster_holds_suspects(const struct supermaster *supermaster)
 static bool is_suspect(const struct supermaster *supermaster, const struct poison *deaths)
 {
     const struct supermaster_config *config = &supermaster->config;
-    return deaths->shares_blame && deaths->deaths >= ISOLATED_DEATHS && deaths->first >= config->first &&
+    return deaths_make_suspect(deaths) && deaths->first >= config->first &&
            deaths->first - config->first + deaths->count <= config->count;
 }
 

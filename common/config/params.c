@@ -45,8 +45,7 @@ static void params_append_choices(char *text, size_t size, const char *choices)
 static void bounds_text(const struct hdss_param *param, const char *kind, char *text, size_t size)
 {
     char minimum[NUMBER_BOUND_MAX], maximum[NUMBER_BOUND_MAX];
-    snprintf(text, size, "%s from %s%s to %s", kind, param->minimum < 0 ? "-" : "",
-             number_bound_text(param->minimum < 0 ? -param->minimum : param->minimum, minimum),
+    snprintf(text, size, "%s from %s to %s", kind, number_bound_text(param->minimum, minimum),
              number_bound_text(param->maximum, maximum));
 }
 

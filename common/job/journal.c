@@ -84,6 +84,18 @@ static const char *next_line(const char **text, const char *end)
     return line;
 }
 
+const char *journal_value(const struct journal_head *head, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *text = head->text, *end = text + head->text_bytes;
+    while (text < end) {
+        const char *line = next_line(&text, end);
+        if (strncmp(line, name, length) == 0 && line[length] == '=')
+            return line + length + 1;
+    }
+    return "";
+}
+
 static int journal_refuse(const char *path, const char *there, const char *here, struct error *error)
 {
     const char *name = *here != '\0' ? here : there;

@@ -36,6 +36,9 @@ void journal_file_fini(struct journal_file *file);
 int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
                     struct error *error);
 
+/* Returns the value of the line "name=value" of the head, or "" if there is no such line. Borrowed from the head. */
+const char *journal_value(const struct journal_head *head, const char *name);
+
 /* Limit of the recovery points that are kept. If all iterations before several points are done, only the last of these
  * points is kept. All other kept points are at later iterations. */
 #define JOURNAL_POINTS 3

@@ -209,24 +209,14 @@ static int refuse_old(const char *path, uint64_t percent, struct error *error)
                      path, percent);
 }
 
-/* Returns the value of a line that add_line() has written, or "". */
-static const char *line_value(const struct journal_head *head, const char *what)
-{
-    const size_t length = strlen(what);
-    for (const char *line = head->text; line < head->text + head->text_bytes; line += strlen(line) + 1)
-        if (strncmp(line, what, length) == 0 && line[length] == '=')
-            return line + length + 1;
-    return "";
-}
-
 /* Fails if the run was of the same kernel in another version. The version of a function in Python is its attribute
  * `version`, or else the checksum of its module. */
 static int check_version(const struct journal_head *there, const struct job_setup *setup, const char *path,
                          struct error *error)
 {
-    const char *name = setup->kernel->name, *was = line_value(there, "the kernel's version");
+    const char *name = setup->kernel->name, *was = journal_value(there, "the kernel's version");
     const bool is_python = strncmp(name, "python:", strlen("python:")) == 0;
-    if (strcmp(line_value(there, "the kernel"), name) != 0 || strcmp(was, setup->kernel->version) == 0)
+    if (strcmp(journal_value(there, "the kernel"), name) != 0 || strcmp(was, setup->kernel->version) == 0)
         return 0;
     if (is_python && strrchr(name, '.') != NULL)
         return error_set(error,

@@ -37,6 +37,12 @@ static const struct results_format *format_of(const char *path)
     return NULL;
 }
 
+bool records_have_type(const char *path)
+{
+    const struct results_format *format = format_of(path);
+    return format == &results_npy || format == &results_png;
+}
+
 static void written_path(const char *path, const struct results_format *format, char written[PATH_MAX])
 {
     snprintf(written, PATH_MAX, "%s%s", path, format->convert != NULL ? ".records" : "");

@@ -11,6 +11,9 @@
 #include "hdss/kernel.h"
 
 int records_check(const char *path, const struct hdss_loop *loop, struct error *error);
+
+/* True if a file of this name is an array or a picture, which have numbers of one type. */
+bool records_have_type(const char *path);
 int records_check_place(const char *path, struct error *error);
 int records_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
 int records_find(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);

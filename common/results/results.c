@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 static bool results_is_variable(const struct hdss_loop *loop)
@@ -20,8 +19,7 @@ static bool results_is_variable(const struct hdss_loop *loop)
 /* Bytes of many iterations, one after another, are neither an array nor a picture. A command may print either. */
 static int refuse_array(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    const char *dot = strrchr(path, '.');
-    if (loop->are_tasks || dot == NULL || (strcasecmp(dot, ".npy") != 0 && strcasecmp(dot, ".png") != 0))
+    if (loop->are_tasks || !records_have_type(path))
         return 0;
     return error_set(error,
                      "%.200s: the kernel yields bytes or text, not numbers of one type; accepted: a name that ends in "

@@ -46,6 +46,13 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 {
     return poison->deaths >= (are_dependent ? DEPENDENT_DEATHS_MAX : DEATHS_MAX) || poison->failures > retries;
 }
+
+/* True if the iterations ran at so many losses of the supermaster that each of them must run alone. */
+static inline bool deaths_make_suspect(const struct poison *poison)
+{
+    return poison->shares_blame && poison->deaths >= ISOLATED_DEATHS;
+}
+
 /* For this time after a failure, the failed iterations are given to other workers only. */
 #define ELSEWHERE_NS 1000000000u
 /* If work may be recalled, a worker answers at the end of an iteration. If it has been silent for too long, its grants

@@ -87,11 +87,15 @@ const char *number_bound_text(double bound, char text[NUMBER_BOUND_MAX])
 {
     int exponent;
     double power = 1e6;
-    snprintf(text, NUMBER_BOUND_MAX, fabs(bound) < 0x1p63 && bound == rint(bound) ? "%.0f" : "%g", bound);
-    if (bound >= 0x1p20 && frexp(bound, &exponent) == 0.5)
-        snprintf(text, NUMBER_BOUND_MAX, "2^%d", exponent - 1);
-    for (int digits = 6; power <= bound && digits <= 18; digits++, power *= 10)
-        if (power == bound)
-            snprintf(text, NUMBER_BOUND_MAX, "1e%d", digits);
+    const double size = fabs(bound);
+    const size_t room = NUMBER_BOUND_MAX - 1;
+    char *number = bound < 0 ? text + 1 : text;
+    text[0] = '-';
+    snprintf(number, room, size < 0x1p63 && size == rint(size) ? "%.0f" : "%g", size);
+    if (size >= 0x1p20 && frexp(size, &exponent) == 0.5)
+        snprintf(number, room, "2^%d", exponent - 1);
+    for (int digits = 6; power <= size && digits <= 18; digits++, power *= 10)
+        if (power == size)
+            snprintf(number, room, "1e%d", digits);
     return text;
 }

@@ -94,7 +94,7 @@ static int add_deaths(struct journal_content *content, struct ranges *ran)
 static bool has_suspects(const struct poison_set *deaths)
 {
     for (size_t i = 0; i < deaths->count; i++)
-        if (deaths->items[i].shares_blame && deaths->items[i].deaths >= ISOLATED_DEATHS)
+        if (deaths_make_suspect(&deaths->items[i]))
             return true;
     return false;
 }

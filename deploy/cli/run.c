@@ -606,6 +606,12 @@ static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struc
     return launch_plan->verbose || how->output == LAUNCH_OUTPUT_APART ? stderr : NULL;
 }
 
+/* Prints a note with the name of the command that the user typed. */
+static void say_of_command(const struct launch_plan *launch_plan, const char *text)
+{
+    say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : launch_plan->program, text);
+}
+
 /* Prints a note if far too many workers share a core. Then the user has probably mistyped their number, as in --workers
  * 1e3. */
 static void say_crowded(const struct launch_plan *launch_plan)
@@ -618,14 +624,14 @@ static void say_crowded(const struct launch_plan *launch_plan)
              "%u workers share %u core%s, more than %d each: they start slowly and take turns; without --workers there "
              "is one for each core",
              launch_plan->line_up.workers, cores, cores == 1 ? "" : "s", CROWD);
-    say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : launch_plan->program, text);
+    say_of_command(launch_plan, text);
 }
 
 static void say_narrow(const struct launch_plan *launch_plan)
 {
     if (launch_plan->line_up.is_narrow && !launch_plan->is_pod && !launch_plan->quiet)
-        say_note(launch_plan->serves ? "hdss up" : launch_plan->program,
-                 "the job has one core of each node; with --exclusive salloc and sbatch give whole nodes");
+        say_of_command(launch_plan,
+                       "the job has one core of each node; with --exclusive salloc and sbatch give whole nodes");
 }
 
 /* Fails if the supermaster of a set would not be on this machine. Its socket is on its own machine, and commands look

@@ -172,9 +172,9 @@ START_TEST(bounds_are_written_as_people_do)
     const struct {
         double bound;
         const char *text;
-    } cases[] = {{0, "0"},           {-3, "-3"},       {0.25, "0.25"},       {1024, "1024"},
-                 {999999, "999999"}, {1e6, "1e6"},     {1000001, "1000001"}, {1e18, "1e18"},
-                 {0x1p19, "524288"}, {0x1p20, "2^20"}, {0x1p63, "2^63"},     {1e300, "1e+300"}};
+    } cases[] = {{0, "0"},         {-3, "-3"},           {0.25, "0.25"},   {1024, "1024"},     {999999, "999999"},
+                 {1e6, "1e6"},     {1000001, "1000001"}, {1e18, "1e18"},   {0x1p19, "524288"}, {0x1p20, "2^20"},
+                 {0x1p63, "2^63"}, {1e300, "1e+300"},    {-1e18, "-1e18"}, {-0.25, "-0.25"}};
     char text[NUMBER_BOUND_MAX];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         ck_assert_str_eq(number_bound_text(cases[i].bound, text), cases[i].text);

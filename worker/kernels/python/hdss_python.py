@@ -141,11 +141,11 @@ def to_bytes(value):
     try:
         view = memoryview(value)
     except (TypeError, ValueError, BufferError):
+        view = None
+    if view is None or view.ndim == 0:  # a number of Python or numpy, or whatever else has a text
         return (str(value) + '\n').encode()
-    if view.ndim > 0 and view.format in BYTES:
+    if view.format in BYTES:
         return view.cast('B') if view.c_contiguous else view.tobytes()
-    if view.ndim == 0:  # a number of numpy
-        return (str(value) + '\n').encode()
     return (' '.join(map(str, flatten(value if hasattr(value, '__iter__') else view.tolist()))) + '\n').encode()
 
 
