@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends messages to other launches and closes connections. Receiving is in far.c: a step of a machine calls the
- * functions here, but none of far.c. */
+/* Sends messages to other launches and closes connections. Receiving is in a file of its own, far.c, because a step of
+ * a machine calls the functions of this file, but no function of far.c. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"

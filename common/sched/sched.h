@@ -175,7 +175,7 @@ struct technique {
     /* Recursive form: returns K for `worker`, computed from the state and sched->remaining. The caller clamps K. */
     uint64_t (*next)(struct sched *sched, unsigned worker);
     /* NULL unless the technique chooses the iterations. A technique with `places` has neither a closed form nor
-     * from_rest(), and applies powers and loads itself. */
+     * from_rest(), and must itself take the powers and loads of the workers into account. */
     const struct technique_places *places;
     /* Closed form: returns K_i, computed from the step i alone. The caller clamps K_i. The member is NULL if the
      * technique has no closed form. */

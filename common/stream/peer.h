@@ -150,7 +150,8 @@ uint64_t streams_now(const struct streams *streams);
 
 void streams_wake(struct streams *streams, uint64_t at_ns);
 
-/* Returns whether this end has not run for some time until now, because the machine was suspended or very busy. */
+/* True if this process was not running for some time before this call, because the machine was suspended or very busy.
+ */
 bool streams_have_stood(const struct streams *streams, uint64_t now);
 
 int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_type type, const unsigned char *bytes,

@@ -406,8 +406,8 @@ static int own_longest_wait(const struct child *child)
                  is_to_begin(child) || child->course.not_begun;
     if (child->drain_waits)
         return READY_LOOK_MS;
-    /* Looks every END_LOOK_MS only after a loss: with hundreds of ranks on few cores, frequent looks slow the ranks
-     * down. */
+    /* The short interval END_LOOK_MS is used only after a loss: with hundreds of ranks on few cores, frequent looks
+     * slow the ranks down. */
     bool hurries = child->how->survives && child->watch.ended && child->watch.degraded;
     return hurries ? END_LOOK_MS : whole_lines_hold(&child->lines) ? LINE_MS : looks ? WATCH_LOOK_MS : -1;
 }

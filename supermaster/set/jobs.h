@@ -26,9 +26,9 @@ bool set_tell_running(const struct set *set, uint32_t id, struct control_job *jo
 
 bool set_tell_rank(const struct set *set, uint32_t id, uint64_t place, struct rank_figures *rank);
 
-/* Describes given-up iteration number `place` of the job, counted from 0, and the iterations after it with the same
- * reason. Returns false if the job has given up fewer iterations, or if its list was not kept (see
- * SET_FAILURES_MAX). */
+/* Describes one of the iterations that the job has given up: number `place` (from 0) of their list, together with the
+ * iterations after it that have the same reason. Returns false if the job has given up fewer iterations, or if its list
+ * was not kept (see SET_FAILURES_MAX). */
 bool set_tell_failure(const struct set *set, uint32_t id, uint64_t place, struct failure_figures *failure);
 
 void set_forget_failures(struct set *set);

@@ -227,7 +227,7 @@ static void serve_block(struct server *server)
         serve_fail(work, CHANNEL_FAILED, exec->error);
 }
 
-/* Computes one iteration for the probe. All elements before it are zero. */
+/* Computes one iteration for the probe. The elements of all earlier iterations are taken to be zero. */
 static void serve_row(struct server *server, uint64_t iteration)
 {
     struct exec *exec = &server->exec;

@@ -132,7 +132,7 @@ struct hdss_loop {
     /* how many preceding rows a row may depend on, at least 1; a chunk has at least this many rows, except the last
      * chunk */
     uint64_t distance;
-    uint64_t reach;          /* at most `sync` */
+    uint64_t reach;          /* see above; at most `sync` */
     uint64_t boundary_bytes; /* bytes per element along `sync` that a chunk passes to the next one, at least 1 */
     /* `streams` and `stream` describe variable output. If `streams` is not 0, the members for records are ignored. */
     unsigned streams; /* number of streams; 0: the output consists of records */

@@ -50,8 +50,8 @@ static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
     return run->locked_ns;
 }
 
-/* Returns when a worker has read the records of all workers. The worker's own record is written at `through_ns`.
- * Reading does not delay other accesses. */
+/* Returns the time at which a worker has read the records of all workers. The worker's own record is written at
+ * `through_ns`. Reading does not delay other accesses. */
 static double window_read_all_ns(struct dca_run *run, unsigned w, double through_ns)
 {
     const struct platform_link *link = dca_link(run, w);

@@ -26,5 +26,5 @@ const char *const *search_paths(struct search *search, const char *name);
  * `folder`, or at the working directory if that is AT_FDCWD. */
 const char *search_program(int folder, const char *folders, const char *name);
 
-/* The same in the folders of $PATH. */
+/* Searches for the program in the folders of $PATH, as search_program() does from the working directory. */
 const char *search_in_path(const char *name);
